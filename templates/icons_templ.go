@@ -27,7 +27,7 @@ func wordmark() templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<svg class=\"wordmark\" viewBox=\"0 0 148 48\" width=\"111\" height=\"36\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"6.5\" aria-hidden=\"true\" focusable=\"false\"><circle cx=\"24\" cy=\"24\" r=\"19\"></circle> <path d=\"M24 24 31 11.9\" stroke-linecap=\"round\"></path> <path d=\"M57 43V28a11 11 0 0 1 22 0v15M57 43V17\"></path> <path d=\"M108.500 22.500a11.800 11.800 0 1 0 0 15\"></path> <path d=\"M118.500 30h23.600a11.800 11.800 0 1 0-3 7.900\"></path></svg>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<svg class=\"wordmark\" viewBox=\"0 0 148 48\" width=\"111\" height=\"36\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"6.5\" aria-hidden=\"true\" focusable=\"false\"><circle cx=\"24\" cy=\"24\" r=\"19\"></circle> <path d=\"M24 24 31 11.9\" stroke-linecap=\"round\"></path> <path d=\"M57.250 46.250V17.500M57.250 31a10.500 10.500 0 0 1 21 0v15.250\"></path> <path d=\"M110.100 23.600a11.500 11.500 0 1 0 0 15.800\"></path> <path d=\"M121 31.500h22.900a11.500 11.500 0 1 0-2.700 7.600\"></path></svg>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
