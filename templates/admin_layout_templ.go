@@ -153,7 +153,7 @@ func AdminSignInPage(v AdminSignInView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p>The dashboard opens with a one-time link. The terminal in which <code>shop demo</code> runs prints it, on the line that begins with “Dashboard”.</p><ol class=\"steps\"><li>Look at the terminal that runs <code>shop demo</code>.</li><li>Open the link on the “Dashboard” line in this browser.</li><li>You stay signed in until you close the browser.</li></ol><p class=\"muted\">If the link was used or has expired, stop <code>shop demo</code> with Ctrl-C and start it again; it prints a new one and keeps its data.</p></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p>The dashboard opens with a one-time link, which <code>shop demo</code> prints.</p><ol class=\"steps\"><li>Look at the terminal that runs <code>shop demo</code>.</li><li>Open the link on the “Dashboard” line in this browser.</li><li>You stay signed in until you close the browser.</li></ol><p class=\"muted\">If the link was used or has expired, stop <code>shop demo</code> with Ctrl-C and start it again; it prints a new one and keeps its data.</p></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -94,7 +94,7 @@ func CheckoutPage(v CheckoutView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = cardFields(v.Card, v.errorFor("payment")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = cardFields("Payment", v.Card, v.errorFor("payment")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // exactTime prints a moment so that two people read the same one.
@@ -54,6 +56,25 @@ func words(name string) string {
 	return strings.NewReplacer("_", " ", "-", " ").Replace(name)
 }
 
+// capital is words with a capital, to begin a line or a heading.
+func capital(name string) string {
+	text := words(name)
+	if text == "" {
+		return ""
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+// count prints a number of things with its thousands apart: 48,210.
+func count(n int64) string {
+	text := number(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
 // pieces counts pieces of goods.
 func pieces(n int) string {
 	if n == 1 {
@@ -80,6 +101,15 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // number prints a count or an amount in minor units.
 func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+// detailJSON keeps short JSON on one line, as most events have, and lays out
+// the rest.
+func detailJSON(text string) string {
+	if len(text) <= 120 {
+		return text
+	}
+	return indentJSON(text)
+}
 
 // indentJSON lays out JSON for reading; what is not JSON is shown as it is.
 func indentJSON(text string) string {

@@ -11,7 +11,7 @@ var stepWords = map[OrderStep]struct {
 	StepActionRequired: {"Your bank wants a word", "Your bank asks you to confirm this payment. Nothing is charged until you do.", NoticeWarn},
 	StepDeclined:       {"The card was declined", "Nothing was charged. Your order is kept.", NoticeDanger},
 	StepPaid:           {"Paid, thank you", "Your payment went through. The receipt is on its way.", NoticeOK},
-	StepReceiptSent:    {"Paid, thank you", "The receipt is in your inbox.", NoticeOK},
+	StepReceiptSent:    {"Paid, thank you", "We have sent the receipt.", NoticeOK},
 	StepNeedsReview:    {"A person is looking at this order", "Something did not add up, so we stopped and asked a colleague. You will not be charged twice. We will e-mail you.", NoticeWarn},
 	StepExpired:        {"This order has expired", "It was not paid in time and nothing was charged. You are welcome to order again.", NoticeInfo},
 }
@@ -23,7 +23,7 @@ func (v OrderView) text() string {
 		return v.Message
 	}
 	if v.Step == StepReceiptSent && v.Email != "" {
-		return "The receipt is on its way to " + v.Email + "."
+		return "We have sent the receipt to " + v.Email + "."
 	}
 	return stepWords[v.Step].text
 }
@@ -48,6 +48,7 @@ func (v OrderView) track() []trackStep {
 		at, state = 1, "paused"
 	case StepDeclined, StepExpired:
 		at, state = 1, "failed"
+		labels[1] = map[OrderStep]string{StepDeclined: "Declined", StepExpired: "Expired"}[v.Step]
 	case StepPaid:
 		at = 3
 	case StepReceiptSent:
@@ -59,6 +60,9 @@ func (v OrderView) track() []trackStep {
 		if i < at || (v.Step == StepPlaced && i == 0) {
 			steps[i].state = "done"
 		}
+	}
+	if v.Step == StepPaid || v.Step == StepReceiptSent {
+		steps[1].label = "Charged"
 	}
 	switch {
 	case v.Step == StepPlaced:

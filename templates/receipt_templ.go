@@ -55,7 +55,7 @@ func ReceiptEmailHTML(v ReceiptView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, " paid. Thank you.</div><table role=\"presentation\" class=\"ground\" width=\"100%\" cellpadding=\"0\" cellspacing=\"0\" border=\"0\" style=\"background-color:#f7f7f5;\"><tr><td align=\"center\" style=\"padding:32px 12px;\"><table role=\"presentation\" class=\"sheet\" width=\"100%\" cellpadding=\"0\" cellspacing=\"0\" border=\"0\" style=\"max-width:560px;background-color:#ffffff;border:1px solid #dcdfdc;border-radius:10px;font-family:'Helvetica Neue',Helvetica,Arial,sans-serif;\"><tr><td class=\"ink\" style=\"padding:32px 32px 0;color:#151917;font-size:22px;font-weight:bold;letter-spacing:-0.5px;\">Once</td></tr><tr><td style=\"padding:24px 32px 0;\"><h1 class=\"ink\" style=\"margin:0;color:#151917;font-size:26px;line-height:32px;letter-spacing:-0.5px;\">Paid, thank you.</h1><p class=\"soft\" style=\"margin:8px 0 0;color:#59605c;font-size:15px;line-height:23px;\"><span dir=\"auto\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, " paid. Thank you.</div><table role=\"presentation\" class=\"ground\" width=\"100%\" cellpadding=\"0\" cellspacing=\"0\" border=\"0\" style=\"table-layout:fixed;background-color:#f7f7f5;\"><tr><td align=\"center\" style=\"padding:32px 12px;\"><table role=\"presentation\" class=\"sheet\" width=\"100%\" cellpadding=\"0\" cellspacing=\"0\" border=\"0\" style=\"table-layout:fixed;max-width:560px;background-color:#ffffff;border:1px solid #dcdfdc;border-radius:10px;font-family:'Helvetica Neue',Helvetica,Arial,sans-serif;\"><tr><td class=\"ink\" style=\"padding:32px 32px 0;color:#151917;font-size:22px;font-weight:bold;letter-spacing:-0.5px;\">Once</td></tr><tr><td style=\"padding:24px 32px 0;\"><h1 class=\"ink\" style=\"margin:0;color:#151917;font-size:26px;line-height:32px;letter-spacing:-0.5px;\">Paid, thank you.</h1><p class=\"soft\" style=\"margin:8px 0 0;color:#59605c;font-size:15px;line-height:23px;overflow-wrap:anywhere;word-break:break-word;\"><span dir=\"auto\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -94,12 +94,12 @@ func ReceiptEmailHTML(v ReceiptView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, ".</p></td></tr><tr><td style=\"padding:24px 32px 0;\"><table width=\"100%\" cellpadding=\"0\" cellspacing=\"0\" border=\"0\" style=\"font-size:15px;line-height:22px;border-collapse:collapse;\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, ".</p></td></tr><tr><td style=\"padding:24px 32px 0;\"><table width=\"100%\" cellpadding=\"0\" cellspacing=\"0\" border=\"0\" style=\"table-layout:fixed;font-size:15px;line-height:22px;border-collapse:collapse;\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		for _, l := range v.Lines {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<tr><td class=\"ink rule\" style=\"padding:12px 16px 12px 0;border-top:1px solid #dcdfdc;color:#151917;word-break:break-word;\"><span dir=\"auto\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<tr><td class=\"ink rule\" style=\"padding:12px 16px 12px 0;border-top:1px solid #dcdfdc;color:#151917;overflow-wrap:anywhere;word-break:break-word;\"><span dir=\"auto\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -138,14 +138,14 @@ func ReceiptEmailHTML(v ReceiptView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "</span></td><td class=\"ink rule\" align=\"right\" valign=\"top\" style=\"padding:12px 0;border-top:1px solid #dcdfdc;color:#151917;white-space:nowrap;\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "</span></td><td class=\"ink rule\" align=\"right\" valign=\"top\" width=\"132\" style=\"padding:12px 0;border-top:1px solid #dcdfdc;color:#151917;white-space:nowrap;\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var10 string
 			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(l.Total.Format())
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `receipt.templ`, Line: 54, Col: 164}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `receipt.templ`, Line: 54, Col: 176}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 			if templ_7745c5c3_Err != nil {
@@ -156,14 +156,14 @@ func ReceiptEmailHTML(v ReceiptView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<tr><td class=\"ink rule\" style=\"padding:14px 16px 0 0;border-top:2px solid #151917;color:#151917;font-weight:bold;\">Total</td><td class=\"ink rule\" align=\"right\" style=\"padding:14px 0 0;border-top:2px solid #151917;color:#151917;font-weight:bold;white-space:nowrap;\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<tr><td class=\"ink rule\" style=\"padding:14px 16px 0 0;border-top:2px solid #151917;color:#151917;font-weight:bold;\">Total</td><td class=\"ink rule\" align=\"right\" width=\"132\" style=\"padding:14px 0 0;border-top:2px solid #151917;color:#151917;font-weight:bold;white-space:nowrap;\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var11 string
 		templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(v.Total.Format())
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `receipt.templ`, Line: 59, Col: 169}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `receipt.templ`, Line: 59, Col: 181}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 		if templ_7745c5c3_Err != nil {
