@@ -1,0 +1,32 @@
+package jobs
+
+import (
+	"context"
+
+	"github.com/riverqueue/river"
+
+	"shop/internal/operations"
+	"shop/internal/payments"
+)
+
+// ChargeOrderArgs asks for one charge. The key is all it needs: what to charge
+// is frozen in the operation.
+type ChargeOrderArgs struct {
+	OpKey operations.Key `json:"op_key"`
+	// Early: an answer may have come before the time that the charge waits for.
+	Early bool `json:"early,omitempty"`
+}
+
+// Kind names the job.
+func (ChargeOrderArgs) Kind() string { return "charge_order" }
+
+type chargeOrder struct {
+	river.WorkerDefaults[ChargeOrderArgs]
+	payments *payments.Service
+}
+
+// Work moves the charge on. A second delivery finds the operation done or held
+// and does nothing.
+func (w *chargeOrder) Work(ctx context.Context, job *river.Job[ChargeOrderArgs]) error {
+	return w.payments.Charge(ctx, job.Args.OpKey, operations.ClaimOptions{Source: operations.SourceQueue, Early: job.Args.Early})
+}

@@ -1,0 +1,164 @@
+package payments
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"shop/internal/operations"
+	"shop/internal/orders"
+)
+
+// Service charges orders.
+type Service struct {
+	ops     *operations.Store
+	orders  *orders.Store
+	gateway *Gateway
+	policy  Policy
+	log     *slog.Logger
+}
+
+// Policy holds the times by which payments decide.
+type Policy struct {
+	// Resend is how long after the first send a call may be repeated with the
+	// same key. Stripe keeps keys for at least 24 hours; 0 means 20 hours.
+	Resend time.Duration
+	// Action is how long a shopper may take to confirm with the bank; 0 means 15 minutes.
+	Action time.Duration
+}
+
+// NewService returns a service over its stores and the provider.
+func NewService(ops *operations.Store, os *orders.Store, g *Gateway, p Policy, log *slog.Logger) *Service {
+	if p.Resend == 0 {
+		p.Resend = 20 * time.Hour
+	}
+	if p.Action == 0 {
+		p.Action = 15 * time.Minute
+	}
+	return &Service{ops: ops, orders: os, gateway: g, policy: p, log: log}
+}
+
+// charge is one claimed charge on its way.
+type charge struct {
+	*Service
+	lease  *operations.Lease
+	params ChargeParams
+	// sentBefore: an earlier holder may have reached the provider with these keys.
+	sentBefore bool
+}
+
+// Charge moves the charge with this key as far as it can go now. It is the one
+// door: the first delivery, a repeat, a retry after a crash and a nudge from
+// the shopper's return all come in here. A charge that is done, held or not
+// due is left alone and that is no error.
+func (s *Service) Charge(ctx context.Context, key operations.Key, o operations.ClaimOptions) error {
+	op, err := s.ops.Get(ctx, key)
+	if err != nil {
+		return err
+	}
+	o.Outside = true
+	lease, done, err := s.ops.Claim(ctx, op.Intent(), o)
+	switch {
+	case done != nil:
+		return nil
+	case errors.Is(err, operations.ErrLeaseHeld), errors.Is(err, operations.ErrNotDue), errors.Is(err, operations.ErrStuck):
+		s.log.InfoContext(ctx, "charge left alone", "op_key", key, "why", err)
+		return nil
+	case err != nil:
+		return err
+	}
+	c := charge{Service: s, lease: lease, sentBefore: op.FirstSentAt != nil}
+	if err := json.Unmarshal(lease.Params, &c.params); err != nil {
+		return s.ops.Stick(ctx, lease, fmt.Sprintf("the stored parameters cannot be read: %v", err), false)
+	}
+	err = c.drive(ctx)
+	if errors.Is(err, operations.ErrLeaseLost) {
+		// Somebody else has it now, or will. Whatever we did at the provider they find under the same keys.
+		s.log.WarnContext(ctx, "charge taken over", "op_key", key, "fence", lease.Fence)
+		return nil
+	}
+	return err
+}
+
+// drive takes the charge from wherever it stands to an outcome or a wait.
+func (c charge) drive(ctx context.Context) error {
+	if c.lease.ProviderRef != nil {
+		// Look before leaping: somebody has been here before us.
+		return c.lookUp(ctx, true)
+	}
+	if c.sentBefore && c.lease.UpdatedAt.Sub(*c.lease.FirstSentAt) > c.policy.Resend {
+		return c.ops.Stick(ctx, c.lease, "the provider never answered whether it made a PaymentIntent, and its memory of the key may be gone", true)
+	}
+	var created PaymentIntent
+	err := c.send(ctx, func(ctx context.Context) (pi PaymentIntent, call operations.Call, err error) {
+		created, call, err = c.gateway.CreateIntent(ctx, c.lease.Key.Call("create"), c.params)
+		return created, call, err
+	})
+	if err != nil {
+		return c.refused(ctx, err)
+	}
+	return c.confirm(ctx)
+}
+
+func (c charge) confirm(ctx context.Context) error {
+	var confirmed PaymentIntent
+	var call operations.Call
+	err := c.send(ctx, func(ctx context.Context) (_ PaymentIntent, _ operations.Call, err error) {
+		confirmed, call, err = c.gateway.ConfirmIntent(ctx, c.lease.Key.Call("confirm"), *c.lease.ProviderRef, c.params.Method)
+		return confirmed, call, err
+	})
+	if err != nil {
+		return c.refused(ctx, err)
+	}
+	if call.Replayed {
+		// A stored answer is a picture of the past; ask how it stands today.
+		return c.lookUp(ctx, false)
+	}
+	return c.settle(ctx, confirmed)
+}
+
+// lookUp reads the PaymentIntent and decides by what it is today. mayConfirm is
+// false after a confirm has just been tried, so that the two never chase each
+// other.
+func (c charge) lookUp(ctx context.Context, mayConfirm bool) error {
+	var found PaymentIntent
+	err := c.send(ctx, func(ctx context.Context) (_ PaymentIntent, call operations.Call, err error) {
+		found, call, err = c.gateway.RetrieveIntent(ctx, *c.lease.ProviderRef)
+		return found, call, err
+	})
+	if err != nil {
+		return c.refused(ctx, err)
+	}
+	unconfirmed := found.Status == "requires_confirmation" || found.Status == "requires_payment_method"
+	if unconfirmed && found.LastError == nil {
+		if mayConfirm {
+			return c.confirm(ctx)
+		}
+		return c.wait(ctx, fmt.Errorf("the PaymentIntent %s is %s although a confirm was answered", found.ID, found.Status), true)
+	}
+	return c.settle(ctx, found)
+}
+
+// leaseMargin is what must be left of a lease after the slowest call, to record its answer.
+const leaseMargin = 2 * time.Second
+
+// send makes one call inside the lease and records it. No transaction is open.
+// A crash before the answer leaves the key in use: the next holder repeats it.
+// A crash between the answer and the record does the same.
+func (c charge) send(ctx context.Context, do func(context.Context) (PaymentIntent, operations.Call, error)) error {
+	if time.Until(c.lease.Deadline) < c.gateway.Timeout()+leaseMargin {
+		if err := c.ops.Heartbeat(ctx, c.lease); err != nil {
+			return err
+		}
+	}
+	callCtx, cancel := context.WithDeadline(ctx, c.lease.Deadline.Add(-leaseMargin))
+	defer cancel()
+	pi, call, err := do(callCtx)
+	if recordErr := c.ops.Progress(ctx, c.lease, call, pi.ID); recordErr != nil {
+		return recordErr
+	}
+	return err
+}

@@ -1,0 +1,137 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"shop/internal/operations"
+)
+
+// ChargeResult is the stored answer of a charge.
+type ChargeResult struct {
+	PaymentIntent string `json:"payment_intent"`
+	Charge        string `json:"charge,omitempty"`
+	Amount        int64  `json:"amount"` // minor units
+	Currency      string `json:"currency"`
+	DeclineCode   string `json:"decline_code,omitempty"`
+}
+
+// settle records what a PaymentIntent's status means.
+func (c charge) settle(ctx context.Context, pi PaymentIntent) error {
+	switch pi.Status {
+	case "succeeded":
+		return c.succeeded(ctx, pi)
+	case "requires_action":
+		return c.awaitShopper(ctx)
+	case "canceled":
+		return c.over(ctx, operations.Canceled, &ProviderError{Answered: true, Code: "canceled", Message: "the PaymentIntent was canceled"},
+			"The payment was canceled.")
+	case "requires_payment_method":
+		problem := pi.LastError
+		if problem == nil {
+			problem = &ProviderError{Answered: true, Type: "card_error", Message: "the PaymentIntent lost its payment method"}
+		}
+		return c.over(ctx, operations.Declined, problem, words(problem))
+	case "processing":
+		return c.ops.Wait(ctx, c.lease, operations.Wait{After: 5 * time.Second, Reason: "the provider is processing"})
+	}
+	return c.ops.Stick(ctx, c.lease, fmt.Sprintf("the PaymentIntent %s is %s, which this program does not expect", pi.ID, pi.Status), true)
+}
+
+// succeeded books the payment: operation, payment row, order and the message
+// about it in one transaction, under the fence.
+func (c charge) succeeded(ctx context.Context, pi PaymentIntent) error {
+	if pi.Received != c.params.Amount || pi.Currency != c.params.Currency {
+		return c.ops.Stick(ctx, c.lease, fmt.Sprintf("the PaymentIntent %s received %d %s, and the order owes %d %s",
+			pi.ID, pi.Received, pi.Currency, c.params.Amount, c.params.Currency), false)
+	}
+	result := ChargeResult{PaymentIntent: pi.ID, Charge: pi.Charge, Amount: pi.Received, Currency: pi.Currency}
+	return c.ops.Complete(ctx, c.lease, operations.Completion{Outcome: operations.Succeeded, Result: result, ProviderRef: pi.ID},
+		func(ctx context.Context, tx pgx.Tx) error {
+			if err := insertPayment(ctx, tx, c.lease.Key, c.params, pi); err != nil {
+				return err
+			}
+			return c.orders.MarkPaid(ctx, tx, c.params.OrderID)
+		})
+}
+
+// over ends the attempt without money having moved.
+func (c charge) over(ctx context.Context, outcome operations.Outcome, problem *ProviderError, reason string) error {
+	result := ChargeResult{Amount: c.params.Amount, Currency: c.params.Currency, DeclineCode: problem.DeclineCode}
+	if c.lease.ProviderRef != nil {
+		result.PaymentIntent = *c.lease.ProviderRef
+	}
+	if result.DeclineCode == "" {
+		result.DeclineCode = problem.Code
+	}
+	return c.ops.Complete(ctx, c.lease, operations.Completion{Outcome: outcome, Result: result, Problem: problem.Error()},
+		func(ctx context.Context, tx pgx.Tx) error {
+			return c.orders.MarkPaymentFailed(ctx, tx, c.params.OrderID, reason)
+		})
+}
+
+// awaitShopper parks the charge until the shopper has confirmed with the bank.
+// When that takes too long the PaymentIntent is canceled first: if it turns
+// out to have succeeded meanwhile, the order is paid.
+func (c charge) awaitShopper(ctx context.Context) error {
+	waited := c.lease.UpdatedAt.Sub(*c.lease.FirstSentAt)
+	if waited < c.policy.Action {
+		return c.ops.Wait(ctx, c.lease, operations.Wait{After: c.policy.Action - waited, Reason: WaitForShopper})
+	}
+	var canceled PaymentIntent
+	err := c.send(ctx, func(ctx context.Context) (_ PaymentIntent, call operations.Call, err error) {
+		canceled, call, err = c.gateway.CancelIntent(ctx, c.lease.Key.Call("cancel"), *c.lease.ProviderRef)
+		return canceled, call, err
+	})
+	if err != nil {
+		return c.refused(ctx, err)
+	}
+	return c.over(ctx, operations.Canceled, &ProviderError{Answered: true, Code: "authentication_abandoned",
+		Message: "the shopper did not confirm with the bank in time"}, "The payment was not confirmed with the bank in time.")
+}
+
+// WaitForShopper is the wait reason of a charge that the shopper must confirm with the bank.
+const WaitForShopper = "customer action"
+
+// refused acts on an error of a call that may have changed something.
+func (c charge) refused(ctx context.Context, err error) error {
+	if errors.Is(err, operations.ErrLeaseLost) {
+		return err
+	}
+	verdict, problem := judge(err, c.sentBefore)
+	switch verdict {
+	case VerdictDeclined:
+		return c.over(ctx, operations.Declined, problem, words(problem))
+	case VerdictLookUp:
+		return c.lookUp(ctx, false)
+	case VerdictBug:
+		c.log.ErrorContext(ctx, "the provider refused our request", "op_key", c.lease.Key, "problem", problem.Error())
+		return c.ops.Stick(ctx, c.lease, "the provider refused our request as wrong: "+problem.Error(), c.sentBefore)
+	}
+	return c.wait(ctx, err, verdict == VerdictUnknown)
+}
+
+// wait parks the charge; the sweeper sends it round again with the same keys.
+func (c charge) wait(ctx context.Context, err error, unknown bool) error {
+	if errors.Is(err, operations.ErrLeaseLost) {
+		return err
+	}
+	reason := "provider busy"
+	if unknown {
+		reason = "provider unknown"
+	}
+	return c.ops.Wait(ctx, c.lease, operations.Wait{After: backoff(c.lease.Claims), Reason: reason, Unknown: unknown, Problem: redact(err.Error())})
+}
+
+// backoff grows from a second to a minute with the number of claims, with full
+// jitter (Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog 2015)
+// over its upper half.
+func backoff(claims int64) time.Duration {
+	ceiling := min(time.Second<<min(claims-1, 6), time.Minute)
+	return ceiling/2 + rand.N(ceiling/2)
+}
