@@ -100,11 +100,3 @@ func (ch *charge) id() string   { return ch.ID }
 func (ch *charge) born() int64  { return ch.Created }
 func (ch *charge) kind() string { return kindCharge }
 func (ch *charge) wire() any    { return &ch.Charge }
-
-// moved is the money this charge keeps: captured minus refunded.
-func (ch *charge) moved() int64 {
-	if !ch.Paid || !ch.Captured {
-		return 0
-	}
-	return ch.AmountCaptured - ch.AmountRefunded
-}

@@ -63,10 +63,16 @@ func (c *call) emit(kind string, about object) {
 		c.put(about)
 		version = len(c.versions) - 1
 	}
-	e := &event{ID: c.srv.ids.id("evt_3", 23), Type: kind, Created: c.now, Version: version, about: about,
-		Request: eventRequest{ID: optional(c.requestID), IdempotencyKey: optional(c.key)}}
-	e.To = c.srv.hooks.endpointsFor(c.acct, kind)
-	e.pending.Store(int32(len(e.To)))
-	c.events = append(c.events, e)
-	c.acct.events.put(e)
+	copies := 1
+	if chance(c.srv.hooks.currentTricks().Twin) {
+		copies = 2
+	}
+	for range copies {
+		e := &event{ID: c.srv.ids.id("evt_3", 23), Type: kind, Created: c.now, Version: version, about: about,
+			Request: eventRequest{ID: optional(c.requestID), IdempotencyKey: optional(c.key)},
+			To:      c.srv.hooks.endpointsFor(c.acct, kind)}
+		e.pending.Store(int32(len(e.To)))
+		c.events = append(c.events, e)
+		c.acct.events.put(e)
+	}
 }
