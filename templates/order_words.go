@@ -64,6 +64,9 @@ func (v OrderView) track() []trackStep {
 	if v.Step == StepPaid || v.Step == StepReceiptSent {
 		steps[1].label = "Charged"
 	}
+	if v.Step == StepPaid {
+		steps[3].label = "Sending receipt"
+	}
 	switch {
 	case v.Step == StepPlaced:
 		// Placed is a fact the moment the page exists; the next stop is under way.

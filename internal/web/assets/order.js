@@ -12,6 +12,9 @@
   function show(html) {
     const next = document.createElement("template");
     next.innerHTML = html;
+    // Within a template noscript is parsed as elements; its choice of test
+    // cards would be sent along with the card that was typed.
+    next.content.querySelectorAll("noscript").forEach((element) => element.remove());
     const now = box.querySelector("[data-state]")?.dataset.state;
     const then = next.content.querySelector("[data-state]")?.dataset.state;
     // A form in which someone may be typing stays until the step changes.
