@@ -8,7 +8,7 @@ func (c *call) authorize(pi *intent, m *method) (*charge, outcome) {
 	ch := &charge{Charge: Charge{
 		ID: c.srv.ids.id("ch_3", 23), Object: "charge", Amount: pi.Amount, Created: c.now,
 		BillingDetails:                m.BillingDetails,
-		CalculatedStatementDescriptor: ptr("SHOP"),
+		CalculatedStatementDescriptor: ptr("LOCAL STRIPE"),
 		Currency:                      pi.Currency, Customer: pi.Customer, Description: pi.Description,
 		Metadata: pi.Metadata, PaymentIntent: pi.ID, PaymentMethod: m.ID,
 		PaymentMethodDetails: paymentMethodDetails{Type: "card", Card: chargeCard{
