@@ -71,7 +71,7 @@ func (x *exchange) commit(v any, err *apiError) (answer, uint64) {
 		if ans.executed {
 			r := x.acct.idem[x.key]
 			r.Status, r.Body = ans.status, string(ans.body)
-			rec.Key, rec.Body = r, ans.body
+			rec.Key, rec.body = r, ans.body
 		} else {
 			x.acct.release(x.key)
 		}

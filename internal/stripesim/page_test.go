@@ -51,7 +51,7 @@ func TestPageButtons(t *testing.T) {
 	require.Equal(t, 400, s.do("POST", "/_sim/faults", nil, "kind=nonsense").Status)
 	require.Equal(t, 400, s.do("POST", "/_sim/clock", nil, `{"advanse":"1h"}`).Status, "a misspelt field is told")
 	pi := s.paid()
-	require.Contains(t, s.get(strings.TrimPrefix(s.get("/v1/charges/"+pi.LatestCharge.ID).Body["receipt_url"].(string), s.URL)).Raw, "$25.00")
+	require.Contains(t, s.get(strings.TrimPrefix(s.get("/v1/charges/" + pi.LatestCharge.ID).Body["receipt_url"].(string), s.URL)).Raw, "$25.00")
 }
 
 func TestStripeJSIsServed(t *testing.T) {

@@ -107,7 +107,9 @@ func (s *sim) try(method, path string, header map[string]string, body string) (r
 	for k, v := range header {
 		req.Header.Set(k, v)
 	}
-	client := &http.Client{Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	// Without keep-alive: net/http repeats a request with an Idempotency-Key on its
+	// own when a used connection dies, which would hide what the fault did.
+	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
 	if err != nil {
 		return reply{}, err
