@@ -53,6 +53,7 @@ func TestJournal_TornLastLineIsCut(t *testing.T) {
 	t.Parallel()
 	cfg := stripesim.Config{Journal: filepath.Join(t.TempDir(), "journal")}
 	s := start(t, cfg)
+	s.create()
 	pi := s.create()
 	require.NoError(t, s.srv.Close())
 	whole, err := os.ReadFile(cfg.Journal)
@@ -65,6 +66,7 @@ func TestJournal_TornLastLineIsCut(t *testing.T) {
 	require.NoError(t, s.srv.Close())
 	s = start(t, cfg)
 	require.Equal(t, next.ID, s.get("/v1/payment_intents/" + next.ID).Body["id"], "what followed the cut was written cleanly")
+	require.Equal(t, pi.ID, s.get("/v1/payment_intents/" + pi.ID).Body["id"], "only the torn record was cut")
 }
 
 func TestJournal_DamageInTheMiddleIsToldByLine(t *testing.T) {
