@@ -26,6 +26,7 @@ type account struct {
 	endpoints table[*hook]
 	events    table[*event]
 	idem      map[string]*idemRecord
+	claims    int                      // keys claimed, for pruning
 	held      map[string]chan struct{} // objects locked by a slow execution
 	last      uint64                   // journal number of the newest record
 }

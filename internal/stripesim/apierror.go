@@ -22,7 +22,7 @@ type apiError struct {
 	DocURL        string         `json:"doc_url,omitempty"`
 	Message       string         `json:"message"`
 	Param         string         `json:"param,omitempty"`
-	PaymentIntent *PaymentIntent `json:"payment_intent,omitempty"`
+	PaymentIntent any            `json:"payment_intent,omitempty"` // *PaymentIntent, or *publicIntent for a publishable key
 	PaymentMethod *PaymentMethod `json:"payment_method,omitempty"`
 	RequestLogURL string         `json:"request_log_url,omitempty"`
 	SetupIntent   *SetupIntent   `json:"setup_intent,omitempty"`

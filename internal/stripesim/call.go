@@ -32,17 +32,19 @@ type endpoint struct {
 	params schema
 	public bool // a publishable key may call it
 	run    func(*call) (any, *apiError)
-	lockOn string // parameter naming the object to lock; default: the path's id
+	lockOn []string // parameters naming the object to lock; default: the path's id
 }
 
 // lockID names the object a call changes, for the per-object lock.
 func (c *call) lockID() string {
-	if c.ep.lockOn != "" {
-		id := c.reader.str(c.ep.lockOn)
-		if ch := c.acct.charges.get(id); ch != nil && ch.PaymentIntent != "" {
-			return ch.PaymentIntent
+	for _, name := range c.ep.lockOn {
+		id := c.reader.str(name)
+		if ch := c.acct.charges.get(id); ch != nil {
+			return ch.PaymentIntent // a charge is locked with its intent
 		}
-		return id
+		if id != "" {
+			return id
+		}
 	}
 	return c.id
 }

@@ -196,6 +196,9 @@ func TestS22_PublishableKeys(t *testing.T) {
 	card := "type=card&card[exp_month]=12&card[exp_year]=40&card[cvc]=123&card[number]="
 	m := s.do("POST", "/v1/payment_methods", pk, card+"4242+4242+4242+4242")
 	require.Equal(t, "4242", m.Body["card"].(map[string]any)["last4"])
+	declined := s.do("POST", path+"/confirm", pk, "client_secret="+pi.ClientSecret+"&payment_method=pm_card_visa_chargeDeclined")
+	require.Equal(t, 402, declined.Status)
+	require.NotContains(t, declined.Err["payment_intent"], "metadata", "an error shows no more than a read")
 	paid := s.do("POST", path+"/confirm", pk, "client_secret="+pi.ClientSecret+"&payment_method="+m.Body["id"].(string))
 	require.Equal(t, "succeeded", paid.Body["status"], paid.Raw)
 	for number, code := range map[string]string{"4242424242424241": "incorrect_number", "4111111111111111": "card_declined"} {

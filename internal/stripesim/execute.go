@@ -60,6 +60,11 @@ func (x *exchange) commit(v any, err *apiError) (answer, uint64) {
 	ans := answer{status: 200, executed: err == nil || err.executed}
 	if err != nil {
 		executed := ans.executed
+		if pi, full := err.PaymentIntent.(*PaymentIntent); full && x.publishable {
+			shown := *err
+			shown.PaymentIntent = (&intent{PaymentIntent: *pi}).public()
+			err = &shown
+		}
 		ans = errorAnswer(err)
 		ans.executed = executed
 	} else {

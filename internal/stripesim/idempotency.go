@@ -67,6 +67,7 @@ func (a *account) reserve(key, print, endpoint, requestID string, now int64) (*i
 	}
 	switch {
 	case old == nil:
+		a.prune(now)
 		a.idem[key] = &idemRecord{Key: key, Fingerprint: print, Endpoint: endpoint, RequestID: requestID, At: now}
 		return nil, nil
 	case old.Fingerprint != print:
@@ -75,6 +76,22 @@ func (a *account) reserve(key, print, endpoint, requestID string, now int64) (*i
 		return nil, keyInUse(key)
 	}
 	return old, nil
+}
+
+// pruneEvery is after how many new keys the forgotten ones are swept out.
+const pruneEvery = 4096
+
+// prune sweeps out forgotten keys now and then, so that memory stays bounded by a
+// day's traffic.
+func (a *account) prune(now int64) {
+	if a.claims++; a.claims%pruneEvery != 0 {
+		return
+	}
+	for key, r := range a.idem {
+		if r.Status != 0 && now-r.At >= int64(keyLife.Seconds()) {
+			delete(a.idem, key)
+		}
+	}
 }
 
 // release gives up a claim whose request did not get as far as executing.

@@ -152,6 +152,14 @@ func TestI9_AccountsHaveTheirOwnKeys(t *testing.T) {
 	require.NotEqual(t, first.Body["id"], other.Body["id"])
 }
 
+func TestI10_Message(t *testing.T) {
+	t.Parallel()
+	s := start(t, stripesim.Config{})
+	s.post("/v1/payment_intents", "my-key", cardOnly)
+	r := s.post("/v1/payment_intents", "my-key", "amount=2501&currency=usd&payment_method_types[]=card")
+	require.Equal(t, "Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than 'my-key' if you meant to execute a different request.", r.Err["message"])
+}
+
 func TestI11_ConcurrentSameKeyIs409(t *testing.T) {
 	t.Parallel()
 	s := start(t, stripesim.Config{})
@@ -245,6 +253,20 @@ func TestI16_ShouldRetry(t *testing.T) {
 	require.Equal(t, 503, r.Status)
 	require.Equal(t, "true", r.Header.Get("Stripe-Should-Retry"))
 	require.Empty(t, s.post("/v1/payment_intents", "k", cardOnly).Header.Get("Stripe-Should-Retry"))
+}
+
+func TestI17_AServerErrorMayHaveHadItsEffect(t *testing.T) {
+	t.Parallel()
+	s := start(t, stripesim.Config{})
+	s.control("/_sim/faults", stripesim.FaultRule{Kind: "error_500_with_effect", Count: 1})
+	r := s.post("/v1/payment_intents", "k", cardOnly+"&confirm=true&payment_method=pm_card_visa&metadata[order_id]=ord_9")
+	require.Equal(t, 500, r.Status)
+	found := s.get("/v1/payment_intents").Body["data"].([]any)[0].(map[string]any)
+	require.Equal(t, "succeeded", found["status"])
+	require.Equal(t, map[string]any{"order_id": "ord_9"}, found["metadata"], "metadata lets it be matched")
+	require.Len(t, s.get("/v1/events?type=payment_intent.succeeded").Body["data"], 1, "and its webhook fires")
+	require.Equal(t, 200, s.post("/v1/payment_intents", "new key", cardOnly+"&confirm=true&payment_method=pm_card_visa&metadata[order_id]=ord_9").Status)
+	require.EqualValues(t, 2, s.ledger().Totals["usd"].Charges, "a new key charges again: that is why it is advised against")
 }
 
 func TestI18_EventNamesRequestAndKey(t *testing.T) {

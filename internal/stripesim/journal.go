@@ -38,6 +38,10 @@ func openJournal(path string, fsync bool, replay func(line []byte) error) (*jour
 	if err != nil {
 		return nil, fmt.Errorf("opening journal %s: %w", path, err)
 	}
+	if err := lockFile(f); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("journal %s is in use by another process; stop it or choose another file: %w", path, err)
+	}
 	data, err := io.ReadAll(f)
 	if err == nil {
 		err = replayLines(data, replay)

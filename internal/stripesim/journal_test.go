@@ -69,6 +69,17 @@ func TestJournal_TornLastLineIsCut(t *testing.T) {
 	require.Equal(t, pi.ID, s.get("/v1/payment_intents/" + pi.ID).Body["id"], "only the torn record was cut")
 }
 
+func TestJournal_BelongsToOneProcess(t *testing.T) {
+	t.Parallel()
+	cfg := stripesim.Config{Journal: filepath.Join(t.TempDir(), "journal")}
+	s := start(t, cfg)
+	_, err := stripesim.New(cfg)
+	require.ErrorContains(t, err, "in use by another process")
+	require.NoError(t, s.srv.Close())
+	require.Error(t, s.srv.Close(), "closing twice is told")
+	start(t, cfg)
+}
+
 func TestJournal_DamageInTheMiddleIsToldByLine(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal")

@@ -194,6 +194,17 @@ func TestS21_ConfirmationTokens(t *testing.T) {
 	require.Equal(t, "succeeded", r.Body["status"], "the token's return_url counts: %s", r.Raw)
 }
 
+func TestS13_SearchMayLoseWhatItHadFound(t *testing.T) {
+	t.Parallel()
+	s := start(t, stripesim.Config{SearchLag: -1, SearchFlap: 0.5})
+	s.create()
+	seen := map[int]bool{}
+	for range 60 {
+		seen[len(s.get("/v1/payment_intents/search?query=currency:'usd'").Body["data"].([]any))] = true
+	}
+	require.Equal(t, map[int]bool{0: true, 1: true}, seen)
+}
+
 func TestS13_SearchLags(t *testing.T) {
 	t.Parallel()
 	s := start(t, stripesim.Config{})

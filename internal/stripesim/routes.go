@@ -24,7 +24,7 @@ var endpoints = []endpoint{
 	{method: "GET", path: "/v1/charges", params: fields(listFields, createdFields, []string{"customer", "payment_intent"}), run: (*call).listCharges},
 	{method: "GET", path: "/v1/charges/{id}", params: accepts(), run: (*call).retrieveCharge},
 
-	{method: "POST", path: "/v1/refunds", params: createRefundSchema, run: (*call).createRefund, lockOn: "payment_intent"},
+	{method: "POST", path: "/v1/refunds", params: createRefundSchema, run: (*call).createRefund, lockOn: []string{"payment_intent", "charge"}},
 	{method: "GET", path: "/v1/refunds", params: fields(listFields, createdFields, []string{"charge", "payment_intent"}), run: (*call).listRefunds},
 	{method: "GET", path: "/v1/refunds/{id}", params: accepts(), run: (*call).retrieveRefund},
 	{method: "POST", path: "/v1/refunds/{id}", params: accepts("metadata[*]"), run: (*call).updateRefund},

@@ -51,7 +51,7 @@ func (c *call) searchIntents() (any, *apiError) {
 	skip := page
 	for i := len(c.acct.intents.rows) - 1; i >= 0; i-- {
 		pi := c.acct.intents.rows[i]
-		if pi.Created > indexed || !pi.matches(clauses, any) {
+		if pi.Created > indexed || !pi.matches(clauses, any) || chance(c.srv.cfg.SearchFlap) {
 			continue
 		}
 		if skip > 0 {

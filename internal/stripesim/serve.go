@@ -60,7 +60,7 @@ func (s *Server) serve(ep *endpoint, w http.ResponseWriter, r *http.Request) {
 	x.finish(x.answer(formErr, tooLarge))
 }
 
-// readForm returns the parameters as text: the body of a POST, else the query.
+// readForm returns the parameters as text: the query and, of a POST, the body.
 func readForm(r *http.Request) (string, bool) {
 	if r.Method != http.MethodPost {
 		return r.URL.RawQuery, false
@@ -68,6 +68,9 @@ func readForm(r *http.Request) (string, bool) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBodyBytes+1))
 	if err != nil || len(body) > maxBodyBytes {
 		return "", true
+	}
+	if r.URL.RawQuery != "" {
+		return r.URL.RawQuery + "&" + string(body), false
 	}
 	return string(body), false
 }

@@ -25,6 +25,7 @@ type Config struct {
 	LockWait         time.Duration // how long a request waits for a locked object before 429 lock_timeout; default 2s
 	MaxConfirmations int           // confirmations after which a PaymentIntent is cancelled; default 50
 	SearchLag        time.Duration // age at which an object becomes searchable; 0 = default 20s, negative = none
+	SearchFlap       float64       // share of reads in which search loses an object it had found before
 	WebhookAttempts  int           // delivery attempts before giving up; default 20
 	WebhookBackoff   time.Duration // wait after the first failed attempt, doubling; default 500ms
 	WebhookTimeout   time.Duration // per attempt; default 10s
