@@ -24,7 +24,8 @@ type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex
 	got    []received
-	refuse int // answers 500 to this many deliveries
+	refuse int    // answers 500 to this many deliveries
+	after  func() // runs after each delivery
 }
 
 type received struct {
@@ -43,6 +44,9 @@ func newReceiver(t testing.TB) *receiver {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.got = append(r.got, ev)
+		if r.after != nil {
+			r.after()
+		}
 		if r.refuse > 0 {
 			r.refuse--
 			w.WriteHeader(http.StatusInternalServerError)
@@ -115,9 +119,11 @@ func TestS15_RetriesHaveFreshSignatures(t *testing.T) {
 	in := newReceiver(t)
 	in.refuse = 2
 	s := start(t, stripesim.Config{WebhookURL: in.URL, WebhookSecret: secret, WebhookBackoff: time.Millisecond, WebhookWorkers: 1})
+	in.after = func() { s.now.add(2 * time.Second) }
 	s.create()
 	got := in.await(t, 3)
 	require.Len(t, got, 3)
+	require.NotEqual(t, got[0].signature, got[1].signature, "a new timestamp and signature per attempt")
 	for _, e := range got {
 		require.Equal(t, got[0].ID, e.ID)
 		require.NoError(t, webhook.ValidatePayload(e.body, e.signature, secret))
