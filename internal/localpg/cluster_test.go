@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -254,4 +255,15 @@ func TestEphemeral_LeavesNothing(t *testing.T) {
 	mustStop(t, cluster)
 	require.NoDirExists(t, c.DataDir)
 	requireNoProcess(t, c.DataDir)
+}
+
+func TestStart_TerminalSignalsDoNotReachIt(t *testing.T) {
+	t.Parallel()
+	c := testConfig(t)
+	cluster := mustStart(t, c)
+	for _, pid := range []int{cluster.server.cmd.Process.Pid, cluster.tether.cmd.Process.Pid} {
+		group, err := syscall.Getpgid(pid)
+		require.NoError(t, err)
+		require.Equal(t, pid, group, "a process group of its own")
+	}
 }

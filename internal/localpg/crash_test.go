@@ -3,6 +3,7 @@ package localpg
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -101,8 +102,13 @@ func TestCrash_PidFileOfAnotherProcess(t *testing.T) {
 	cluster := mustStart(t, c)
 	keepRow(t, cluster.URL("postgres"))
 	mustStop(t, cluster)
+	bystander := exec.Command("sleep", "60")
+	require.NoError(t, bystander.Start())
+	ended := make(chan struct{})
+	go func() { _ = bystander.Wait(); close(ended) }()
+	t.Cleanup(func() { _ = bystander.Process.Kill(); <-ended })
 	for name, text := range map[string]string{
-		"a living process that is no server": fmt.Sprintf("%d\n%s\n1\n5432\n\n127.0.0.1\n", os.Getppid(), c.DataDir),
+		"a living process that is no server": fmt.Sprintf("%d\n%s\n1\n5432\n\n127.0.0.1\n", bystander.Process.Pid, c.DataDir),
 		"cut short":                          "",
 		"nonsense":                           "-1\n",
 	} {
@@ -113,6 +119,11 @@ func TestCrash_PidFileOfAnotherProcess(t *testing.T) {
 			rowIsThere(t, again.URL("postgres"))
 			mustStop(t, again)
 		})
+	}
+	select {
+	case <-ended:
+		t.Fatal("a process that has nothing to do with it was stopped")
+	default:
 	}
 }
 

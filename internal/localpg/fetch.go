@@ -75,8 +75,9 @@ func (f fetcher) fetch(ctx context.Context, major int, log *slog.Logger) (string
 	log.Info("no PostgreSQL found on this machine: downloading it, once", "version", string(version), "to", home)
 	result := make(chan error, 1)
 	go func() {
-		defer os.RemoveAll(staging)
-		result <- f.download(version, staging, home)
+		err := f.download(version, staging, home)
+		_ = os.RemoveAll(staging)
+		result <- err
 	}()
 	select {
 	case err = <-result:

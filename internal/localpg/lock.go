@@ -35,7 +35,12 @@ func takeLock(path string) (*lock, error) {
 	return &lock{file: file}, nil
 }
 
-func (l *lock) release() { _ = l.file.Close() }
+// release unlocks before it closes: a child that another goroutine is just
+// forking holds the file too, until it executes its program.
+func (l *lock) release() {
+	_ = syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN)
+	_ = l.file.Close()
+}
 
 // InUseError says that a living process owns the data directory.
 type InUseError struct{ Owner string } // its process id, empty if unknown
