@@ -65,6 +65,7 @@ func TestCart_UpdatesAndRemovesByLine(t *testing.T) {
 	require.Equal(t, 3, doc.Find(`form[action="/cart/items/remove"]`).Length())
 	require.Equal(t, []string{"sku", "quantity"}, fieldNames(doc.Find(`form[action="/cart/items/update"]`).First()))
 	require.Equal(t, []string{"sku"}, fieldNames(doc.Find(`form[action="/cart/items/remove"]`).First()))
+	require.Equal(t, "Update Steel scissors", doc.Find(`form[action="/cart/items/update"] button`).First().Text(), "three buttons, three names")
 	require.Contains(t, doc.Find(".sum").Text(), "$285.00")
 	require.Equal(t, 1, doc.Find(`a[href="/checkout"]`).Length())
 }
