@@ -54,7 +54,7 @@ func (c *call) openDispute(stored *charge, card *testCard) {
 	}
 	ch := *stored
 	ch.Disputed = true
-	d := &dispute{Dispute{ID: c.srv.ids.id("dp_1", 23), Object: "dispute", Amount: ch.AmountCaptured, Charge: ch.ID, Created: c.now,
+	d := &dispute{Dispute{ID: c.srv.ids.id("du_1", 23), Object: "dispute", Amount: ch.AmountCaptured, Charge: ch.ID, Created: c.now,
 		Currency: ch.Currency, Evidence: map[string]string{}, EvidenceDetails: evidenceDetails{DueBy: c.now + evidenceTime},
 		Metadata: map[string]string{}, PaymentIntent: ch.PaymentIntent, Reason: card.dispute, Status: "needs_response",
 		PaymentMethodDetails: disputeMethod{Type: "card", Card: disputeCard{Brand: ch.PaymentMethodDetails.Card.Brand, NetworkReasonCode: ptr("10.4")}}}}

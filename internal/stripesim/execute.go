@@ -1,6 +1,7 @@
 package stripesim
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 )
@@ -60,15 +61,20 @@ func (x *exchange) commit(v any, err *apiError) (answer, uint64) {
 	ans := answer{status: 200, executed: err == nil || err.executed}
 	if err != nil {
 		executed := ans.executed
-		if pi, full := err.PaymentIntent.(*PaymentIntent); full && x.publishable {
+		pi, about := err.PaymentIntent.(*PaymentIntent)
+		if about && x.publishable {
 			shown := *err
 			shown.PaymentIntent = (&intent{PaymentIntent: *pi}).public()
 			err = &shown
 		}
 		ans = errorAnswer(err)
+		if about {
+			ans.object = pi.ID
+		}
 		ans.executed = executed
 	} else {
 		ans.body = x.render(v)
+		ans.object = idOf(ans.body)
 	}
 	rec := outRecord{Account: x.acct.name, Events: x.events}
 	if x.key != "" {
@@ -101,6 +107,16 @@ func (x *exchange) note(ans answer) {
 	if x.ep.method != "GET" {
 		x.srv.save(outRecord{Request: &e})
 	}
+}
+
+// idOf reads the id of a rendered object, which comes first; empty for a list.
+func idOf(body []byte) string {
+	rest, ok := bytes.CutPrefix(body, []byte(`{"id":"`))
+	id, _, closed := bytes.Cut(rest, []byte(`"`))
+	if !ok || !closed {
+		return ""
+	}
+	return string(id)
 }
 
 func (x *exchange) render(v any) []byte {

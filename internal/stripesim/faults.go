@@ -41,15 +41,6 @@ type FaultRule struct {
 	Match       FaultMatch `json:"match"`
 }
 
-// FaultMatch narrows a rule; empty fields match everything.
-type FaultMatch struct {
-	Endpoint string `json:"endpoint,omitempty"` // e.g. POST /v1/payment_intents/{id}/confirm; POST alone is any POST
-	Key      string `json:"key,omitempty"`      // idempotency key
-	Amount   int64  `json:"amount,omitempty"`   // parameter amount
-	Customer string `json:"customer,omitempty"` // parameter customer
-	Object   string `json:"object,omitempty"`   // id in the path
-}
-
 // faultSet holds the rules in force. Rules do not survive a restart.
 type faultSet struct {
 	mu    sync.Mutex
@@ -110,14 +101,4 @@ func (f *faultSet) pick(x *exchange) *faultHit {
 		return &faultHit{name: r.Kind, delay: delay}
 	}
 	return nil
-}
-
-func (m *FaultMatch) covers(x *exchange) bool {
-	amount := ""
-	if m.Amount != 0 {
-		amount = strconv.FormatInt(m.Amount, 10)
-	}
-	return (m.Endpoint == "" || m.Endpoint == x.ep.method || m.Endpoint == x.ep.method+" "+x.ep.path) &&
-		same(m.Key, x.key) && same(amount, x.reader.str("amount")) &&
-		same(m.Customer, x.reader.str("customer")) && same(m.Object, x.id)
 }

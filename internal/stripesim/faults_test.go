@@ -78,6 +78,15 @@ func TestFaults_MatchCountAndProbability(t *testing.T) {
 	s.control("/_sim/faults", stripesim.FaultRule{Kind: "rate_limit", Match: stripesim.FaultMatch{Amount: 1313}})
 	require.False(t, limited(cardOnly))
 	require.True(t, limited("amount=1313&currency=usd"))
+	cus := s.post("/v1/customers", "", "").Body["id"].(string)
+	pi := s.create(func(p *stripe.PaymentIntentParams) { p.Amount, p.Customer = stripe.Int64(1414), &cus })
+	for _, m := range []stripesim.FaultMatch{{Amount: 1414}, {Customer: cus}, {Object: pi.ID}} {
+		s.control("/_sim/faults", stripesim.FaultRule{Kind: "rate_limit", Count: 1, Match: m})
+		_, err := s.confirm(s.create().ID, "pm_card_visa")
+		require.NoError(t, err)
+		_, err = s.confirm(pi.ID, "pm_card_visa_chargeDeclined")
+		require.Equal(t, 429, stripeError(t, err).HTTPStatusCode, "matched through the intent it confirms: %+v", m)
+	}
 	s.control("/_sim/faults", stripesim.FaultRule{Kind: "rate_limit", Count: 2, Match: stripesim.FaultMatch{Endpoint: "POST /v1/payment_intents"}})
 	require.True(t, limited(cardOnly))
 	require.True(t, limited(cardOnly))

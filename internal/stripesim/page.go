@@ -57,9 +57,10 @@ type overview struct {
 	Faults   []FaultRule
 	Kinds    []struct{ Kind, Says string }
 	Tricks   WebhookTricks
-	Journal  string
-	Webhook  string
-	Routes   []string
+	Buttons  []trickButton
+	Journal string
+	Webhook string
+	Routes  []string
 }
 
 type accountView struct {
@@ -75,7 +76,7 @@ const shown = 25 // rows of each list on the front page
 
 func (s *Server) serveOverview(w http.ResponseWriter, _ *http.Request) {
 	v := overview{Now: s.clock.now(), Ahead: time.Duration(s.clock.offset.Load()).Round(time.Second), Attempts: s.hooks.attempts(shown),
-		Faults: s.faults.list(), Kinds: faultKinds, Tricks: s.hooks.currentTricks(), Journal: s.cfg.Journal, Webhook: s.cfg.WebhookURL}
+		Faults: s.faults.list(), Kinds: faultKinds, Tricks: s.hooks.currentTricks(), Buttons: trickButtons, Journal: s.cfg.Journal, Webhook: s.cfg.WebhookURL}
 	v.Requests = s.log.newest(2*shown, func(*requestEntry) bool { return true })
 	slices.Reverse(v.Requests)
 	for i := range endpoints {

@@ -17,6 +17,7 @@ type answer struct {
 	replayed bool
 	executed bool
 	code     string // error code or type, for the log
+	object   string // id of the object answered with, for the log
 	retry    string // Stripe-Should-Retry
 }
 
@@ -147,14 +148,11 @@ func (x *exchange) write(ans answer) {
 func (x *exchange) entry(ans answer) requestEntry {
 	e := requestEntry{N: x.num, Time: x.srv.clock.now().Round(time.Microsecond), RequestID: x.requestID, Method: x.r.Method,
 		Path: x.r.URL.Path, Endpoint: x.ep.method + " " + x.ep.path, Key: x.r.Header.Get("Idempotency-Key"),
-		Params: logged(x.reader.p), Status: x.fault.sent(ans.status), Replayed: ans.replayed, Executed: ans.executed, Code: ans.code}
+		Params: logged(x.reader.p), Status: x.fault.sent(ans.status), Replayed: ans.replayed, Executed: ans.executed, Code: ans.code, Object: ans.object}
 	if x.acct != nil {
 		e.Account = x.acct.name
 	}
 	e.Fault = x.fault.kind()
-	if len(x.versions) > 0 {
-		e.Object = x.versions[len(x.versions)-1].id()
-	}
 	return e
 }
 

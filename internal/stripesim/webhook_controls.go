@@ -2,19 +2,44 @@ package stripesim
 
 import "net/http"
 
-// setWebhookTricks replaces the tricks in force with the JSON of WebhookTricks.
+// trickButton is a set of tricks that the page offers by name.
+type trickButton struct {
+	Name, Label string
+	Tricks      WebhookTricks
+}
+
+var trickButtons = []trickButton{
+	{"none", "As it should be", WebhookTricks{}},
+	{"duplicate", "Deliver everything twice", WebhookTricks{Duplicate: 1}},
+	{"twin", "Two events for one fact", WebhookTricks{Twin: 1}},
+	{"shuffle", "Out of order", WebhookTricks{ShuffleMS: 3000}},
+	{"late", "Ten seconds late", WebhookTricks{DelayMS: 10_000}},
+	{"early", "Before the API answers", WebhookTricks{BeforeAnswer: true}},
+	{"drop", "Never deliver", WebhookTricks{Drop: 1}},
+}
+
+// setWebhookTricks replaces the tricks in force with the JSON of WebhookTricks, or
+// with those of a button.
 func (s *Server) setWebhookTricks(w http.ResponseWriter, r *http.Request) {
 	var t WebhookTricks
-	if err := readControl(r).into(&t); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
+	body := readControl(r)
+	if body.form == nil {
+		if err := body.into(&t); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+	}
+	for _, b := range trickButtons {
+		if b.Name == body.form.Get("trick") {
+			t = b.Tricks
+		}
 	}
 	if t.DelayMS < 0 || t.ShuffleMS < 0 {
 		http.Error(w, "delay_ms and shuffle_ms must not be negative", http.StatusBadRequest)
 		return
 	}
 	s.hooks.setTricks(t)
-	writeJSON(w, t)
+	body.answer(w, r, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, t) })
 }
 
 // rollSecret gives an endpoint a new secret; the old one signs for 24 hours more.
