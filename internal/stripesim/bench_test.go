@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -80,4 +81,23 @@ func benchPost(tb testing.TB, s *Server, path, key, form string) string {
 	}
 	body := w.Body.Bytes()
 	return string(body[len(`{"id":"`) : len(`{"id":"`)+27])
+}
+
+// BenchmarkReplay measures starting from a journal of 5,000 pairs.
+func BenchmarkReplay(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "journal")
+	s, err := New(Config{Journal: path})
+	require.NoError(b, err)
+	for range 5000 {
+		pay(b, s)
+	}
+	require.NoError(b, s.Close())
+	size, err := os.Stat(path)
+	require.NoError(b, err)
+	for b.Loop() {
+		again, err := New(Config{Journal: path})
+		require.NoError(b, err)
+		require.NoError(b, again.Close())
+	}
+	b.ReportMetric(float64(size.Size())/5000, "bytes/pair")
 }

@@ -19,10 +19,27 @@ type call struct {
 	events   []*event
 }
 
-// put stores a version of an object.
+// put stores a version of an object. A version of the same call that no event is
+// about is replaced: nobody will ever ask for it.
 func (c *call) put(o object) {
-	c.versions = append(c.versions, o)
 	c.acct.store(o)
+	for i := len(c.versions) - 1; i >= 0; i-- {
+		if c.versions[i].id() == o.id() && !c.told(i) {
+			c.versions[i] = o
+			return
+		}
+	}
+	c.versions = append(c.versions, o)
+}
+
+// told tells whether an event of this call is about version i.
+func (c *call) told(i int) bool {
+	for _, e := range c.events {
+		if e.Version == i {
+			return true
+		}
+	}
+	return false
 }
 
 // endpoint is one route of the API.

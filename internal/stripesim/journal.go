@@ -1,7 +1,8 @@
 package stripesim
 
 import (
-	"bytes"
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -42,15 +43,11 @@ func openJournal(path string, fsync bool, replay func(line []byte) error) (*jour
 		f.Close()
 		return nil, fmt.Errorf("journal %s is in use by another process; stop it or choose another file: %w", path, err)
 	}
-	data, err := io.ReadAll(f)
-	if err == nil {
-		err = replayLines(data, replay)
-	}
+	whole, err := replayLines(f, replay)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("reading journal %s: %w", path, err)
 	}
-	whole := int64(bytes.LastIndexByte(data, '\n') + 1)
 	if err = f.Truncate(whole); err == nil {
 		_, err = f.Seek(whole, io.SeekStart)
 	}
@@ -61,16 +58,21 @@ func openJournal(path string, fsync bool, replay func(line []byte) error) (*jour
 	return &journal{file: f, sync: fsync}, nil
 }
 
-func replayLines(data []byte, replay func([]byte) error) error {
+// replayLines hands on every line that ends and returns their length in bytes.
+func replayLines(f io.Reader, replay func([]byte) error) (whole int64, err error) {
+	r := bufio.NewReaderSize(f, 1<<20)
 	for n := 1; ; n++ {
-		end := bytes.IndexByte(data, '\n')
-		if end < 0 {
-			return nil
+		line, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return whole, nil
 		}
-		if err := replay(data[:end]); err != nil {
-			return fmt.Errorf("line %d is damaged; restore the file or start with an empty one: %w", n, err)
+		if err == nil {
+			err = replay(line)
 		}
-		data = data[end+1:]
+		if err != nil {
+			return whole, fmt.Errorf("line %d is damaged; restore the file or start with an empty one: %w", n, err)
+		}
+		whole += int64(len(line))
 	}
 }
 

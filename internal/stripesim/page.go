@@ -58,9 +58,9 @@ type overview struct {
 	Kinds    []struct{ Kind, Says string }
 	Tricks   WebhookTricks
 	Buttons  []trickButton
-	Journal string
-	Webhook string
-	Routes  []string
+	Journal  string
+	Webhook  string
+	Routes   []string
 }
 
 type accountView struct {

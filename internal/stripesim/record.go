@@ -1,7 +1,6 @@
 package stripesim
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -62,8 +61,7 @@ func (s *Server) save(r outRecord) uint64 {
 // replay applies one journal line while the server starts.
 func (s *Server) replay(line []byte) error {
 	var r record
-	dec := json.NewDecoder(bytes.NewReader(line))
-	if err := dec.Decode(&r); err != nil {
+	if err := json.Unmarshal(line, &r); err != nil {
 		return err
 	}
 	if r.Clock != nil {
