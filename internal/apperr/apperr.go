@@ -13,16 +13,17 @@ type Kind int
 
 // The kinds, each with the HTTP status that the web layer gives it.
 const (
-	Internal     Kind = iota // 500: a fault of ours; try again later
-	Invalid                  // 422: the input is wrong; mend it
-	Malformed                // 400: the request cannot be read
-	NotFound                 // 404: there is no such thing
-	Unauthorized             // 401: say who you are first
-	Forbidden                // 403: known, but not allowed
-	Conflict                 // 409: the thing has changed meanwhile
-	InFlight                 // 409: the same request is being worked on; ask again shortly
-	TooLarge                 // 413: send less
-	Unavailable              // 503: a part that we need does not answer
+	Internal         Kind = iota // 500: a fault of ours; try again later
+	Invalid                      // 422: the input is wrong; mend it
+	Malformed                    // 400: the request cannot be read
+	NotFound                     // 404: there is no such thing
+	Unauthorized                 // 401: say who you are first
+	Forbidden                    // 403: known, but not allowed
+	Conflict                     // 409: the thing has changed meanwhile
+	InFlight                     // 409: the same request is being worked on; ask again shortly
+	TooLarge                     // 413: send less
+	Unavailable                  // 503: a part that we need does not answer
+	MethodNotAllowed             // 405: the thing is there, but cannot be used like that
 )
 
 // Field names one input and what is wrong with it.

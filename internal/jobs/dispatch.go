@@ -61,6 +61,9 @@ func route(m outbox.Message) (*operations.Intent, river.JobArgs, error) {
 	case orders.TopicPaid:
 		intent, err := receipts.Intent(m.Payload)
 		return &intent, SendReceiptArgs{OpKey: intent.Key}, err
+	case payments.TopicRetry:
+		intent, err := payments.RetryIntent(m.Payload)
+		return &intent, ChargeOrderArgs{OpKey: intent.Key}, err
 	case payments.TopicReturned:
 		var r payments.Returned
 		if err := json.Unmarshal(m.Payload, &r); err != nil {

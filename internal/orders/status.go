@@ -36,3 +36,14 @@ func (s *Store) MarkPaymentFailed(ctx context.Context, tx pgx.Tx, orderID int64,
 	}
 	return outbox.Append(ctx, tx, TopicPaymentFailed, SubjectType, fmt.Sprint(orderID), Settlement{OrderID: orderID})
 }
+
+// Reopen takes an order whose payment failed back to placed, for another
+// attempt, inside the caller's transaction. It returns false and changes
+// nothing when the order is in any other state: somebody was faster.
+func (s *Store) Reopen(ctx context.Context, tx pgx.Tx, orderID int64) (bool, error) {
+	order, err := getOrder(ctx, tx, "id = $1 FOR UPDATE", orderID)
+	if err != nil || order.State != PaymentFailed {
+		return false, err
+	}
+	return true, moveOrder(ctx, tx, orderID, Placed, "", PaymentFailed)
+}

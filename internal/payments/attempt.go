@@ -18,7 +18,7 @@ const ChargeKind = "charge"
 type Method struct {
 	PaymentMethod     string `json:"payment_method,omitempty"`     // pm_…, at most one of the two
 	ConfirmationToken string `json:"confirmation_token,omitempty"` // ctoken_…, good for one charge within 12 hours
-	ReturnURL         string `json:"return_url,omitempty"`         // where the bank's page sends the shopper back to
+	ShopURL           string `json:"shop_url,omitempty"`           // origin to which the bank's page sends the shopper back
 }
 
 // chargeIdentity is what a charge is. A new attempt is another charge; it
@@ -37,9 +37,10 @@ type ChargeParams struct {
 	Description string            `json:"description"`
 	Metadata    map[string]string `json:"metadata"` // ids only
 	Method      Method            `json:"method"`
+	ReturnURL   string            `json:"return_url,omitempty"`
 }
 
-// ChargeIntent turns the payload of order.placed into the charge that it asks for.
+// ChargeIntent turns the payload of order.placed into the first charge of the order.
 func ChargeIntent(payload []byte) (operations.Intent, error) {
 	var p orders.Placement
 	if err := json.Unmarshal(payload, &p); err != nil {
@@ -49,13 +50,30 @@ func ChargeIntent(payload []byte) (operations.Intent, error) {
 	if err := json.Unmarshal(p.Payment, &m); err != nil {
 		return operations.Intent{}, fmt.Errorf("reading how order %d is paid: %w", p.OrderID, err)
 	}
-	const first = 1
+	return attempt{OrderID: p.OrderID, PublicID: p.PublicID, Amount: p.Amount, Currency: p.Currency, Attempt: 1, Method: m}.intent()
+}
+
+// attempt is one try at charging an order.
+type attempt struct {
+	OrderID  int64  `json:"order_id"`
+	PublicID string `json:"public_id"`
+	Amount   int64  `json:"amount"` // minor units
+	Currency string `json:"currency"`
+	Attempt  int    `json:"attempt"`
+	Method   Method `json:"method"`
+}
+
+func (a attempt) intent() (operations.Intent, error) {
+	returnURL := ""
+	if a.Method.ShopURL != "" {
+		returnURL = a.Method.ShopURL + "/orders/" + a.PublicID + "/return"
+	}
 	return operations.NewIntent(operations.Spec{
-		Kind: ChargeKind, Identity: chargeIdentity{OrderID: p.OrderID, Attempt: first},
-		SubjectType: orders.SubjectType, SubjectID: fmt.Sprint(p.OrderID),
-		Params: ChargeParams{OrderID: p.OrderID, Amount: p.Amount, Currency: p.Currency,
-			Description: fmt.Sprintf("Order %d", p.OrderID),
-			Metadata:    map[string]string{"order_id": fmt.Sprint(p.OrderID), "order": p.PublicID, "attempt": fmt.Sprint(first)},
-			Method:      m},
+		Kind: ChargeKind, Identity: chargeIdentity{OrderID: a.OrderID, Attempt: a.Attempt},
+		SubjectType: orders.SubjectType, SubjectID: fmt.Sprint(a.OrderID),
+		Params: ChargeParams{OrderID: a.OrderID, Amount: a.Amount, Currency: a.Currency,
+			Description: fmt.Sprintf("Order %d", a.OrderID),
+			Metadata:    map[string]string{"order_id": fmt.Sprint(a.OrderID), "order": a.PublicID, "attempt": fmt.Sprint(a.Attempt)},
+			Method:      a.Method, ReturnURL: returnURL},
 	})
 }

@@ -107,7 +107,7 @@ func (c charge) confirm(ctx context.Context) error {
 	var confirmed PaymentIntent
 	var call operations.Call
 	err := c.send(ctx, func(ctx context.Context) (_ PaymentIntent, _ operations.Call, err error) {
-		confirmed, call, err = c.gateway.ConfirmIntent(ctx, c.lease.Key.Call("confirm"), *c.lease.ProviderRef, c.params.Method)
+		confirmed, call, err = c.gateway.ConfirmIntent(ctx, c.lease.Key.Call("confirm"), *c.lease.ProviderRef, c.params)
 		return confirmed, call, err
 	})
 	if err != nil {

@@ -29,6 +29,9 @@ func (c charge) settle(ctx context.Context, pi PaymentIntent) error {
 	case "requires_action":
 		return c.awaitShopper(ctx)
 	case "canceled":
+		if pi.LastError != nil {
+			return c.over(ctx, operations.Declined, pi.LastError, words(pi.LastError))
+		}
 		return c.over(ctx, operations.Canceled, &ProviderError{Answered: true, Code: "canceled", Message: "the PaymentIntent was canceled"},
 			"The payment was canceled.")
 	case "requires_payment_method":
@@ -36,7 +39,7 @@ func (c charge) settle(ctx context.Context, pi PaymentIntent) error {
 		if problem == nil {
 			problem = &ProviderError{Answered: true, Type: "card_error", Message: "the PaymentIntent lost its payment method"}
 		}
-		return c.over(ctx, operations.Declined, problem, words(problem))
+		return c.declined(ctx, problem)
 	case "processing":
 		return c.ops.Wait(ctx, c.lease, operations.Wait{After: 5 * time.Second, Reason: "the provider is processing"})
 	}
@@ -58,6 +61,26 @@ func (c charge) succeeded(ctx context.Context, pi PaymentIntent) error {
 			}
 			return c.orders.MarkPaid(ctx, tx, c.params.OrderID)
 		})
+}
+
+// declined ends the attempt after a definite no. A declined PaymentIntent can
+// still succeed later, so it is canceled before the attempt is over: an order
+// has at most one that lives. A crash in between finds it by its reference and
+// comes here again.
+func (c charge) declined(ctx context.Context, problem *ProviderError) error {
+	if c.lease.ProviderRef == nil {
+		return c.over(ctx, operations.Declined, problem, words(problem)) // refused before there was one
+	}
+	if err := c.cancel(ctx); err != nil {
+		return c.refused(ctx, err)
+	}
+	return c.over(ctx, operations.Declined, problem, words(problem))
+}
+
+func (c charge) cancel(ctx context.Context) error {
+	return c.send(ctx, func(ctx context.Context) (PaymentIntent, operations.Call, error) {
+		return c.gateway.CancelIntent(ctx, c.lease.Key.Call("cancel"), *c.lease.ProviderRef)
+	})
 }
 
 // over ends the attempt without money having moved.
@@ -83,12 +106,7 @@ func (c charge) awaitShopper(ctx context.Context) error {
 	if waited < c.policy.Action {
 		return c.ops.Wait(ctx, c.lease, operations.Wait{After: c.policy.Action - waited, Reason: WaitForShopper})
 	}
-	var canceled PaymentIntent
-	err := c.send(ctx, func(ctx context.Context) (_ PaymentIntent, call operations.Call, err error) {
-		canceled, call, err = c.gateway.CancelIntent(ctx, c.lease.Key.Call("cancel"), *c.lease.ProviderRef)
-		return canceled, call, err
-	})
-	if err != nil {
+	if err := c.cancel(ctx); err != nil {
 		return c.refused(ctx, err)
 	}
 	return c.over(ctx, operations.Canceled, &ProviderError{Answered: true, Code: "authentication_abandoned",
@@ -106,7 +124,7 @@ func (c charge) refused(ctx context.Context, err error) error {
 	verdict, problem := judge(err, c.sentBefore)
 	switch verdict {
 	case VerdictDeclined:
-		return c.over(ctx, operations.Declined, problem, words(problem))
+		return c.declined(ctx, problem)
 	case VerdictLookUp:
 		return c.lookUp(ctx, false)
 	case VerdictBug:

@@ -96,15 +96,15 @@ func (g *Gateway) CreateIntent(ctx context.Context, key operations.CallKey, p Ch
 }
 
 // ConfirmIntent asks for the money.
-func (g *Gateway) ConfirmIntent(ctx context.Context, key operations.CallKey, id string, m Method) (PaymentIntent, operations.Call, error) {
+func (g *Gateway) ConfirmIntent(ctx context.Context, key operations.CallKey, id string, p ChargeParams) (PaymentIntent, operations.Call, error) {
 	params := &stripe.PaymentIntentConfirmParams{}
-	if m.ConfirmationToken != "" {
-		params.ConfirmationToken = stripe.String(m.ConfirmationToken)
+	if p.Method.ConfirmationToken != "" {
+		params.ConfirmationToken = stripe.String(p.Method.ConfirmationToken)
 	} else {
-		params.PaymentMethod = stripe.String(m.PaymentMethod)
+		params.PaymentMethod = stripe.String(p.Method.PaymentMethod)
 	}
-	if m.ReturnURL != "" {
-		params.ReturnURL = stripe.String(m.ReturnURL)
+	if p.ReturnURL != "" {
+		params.ReturnURL = stripe.String(p.ReturnURL)
 	}
 	return g.call(ctx, &params.Params, "confirm", key, func() (*stripe.PaymentIntent, error) {
 		return g.api.PaymentIntents.Confirm(id, params)

@@ -1,0 +1,107 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"shop/internal/money"
+)
+
+// announceSQL reads orders that were placed or have moved since a moment.
+const announceSQL = `
+SELECT o.id, o.total, o.currency, o.state, coalesce(o.state_reason, '') AS reason, o.placed_at, r.sent_at, coalesce(r.recipient, '') AS recipient
+FROM orders o LEFT JOIN receipts r ON r.order_id = o.id AND r.kind = 'paid'
+WHERE o.id > $1 OR o.id = ANY($2) ORDER BY o.id LIMIT 500`
+
+type orderRow struct {
+	ID        int64
+	Total     int64
+	Currency  string
+	State     string
+	Reason    string
+	PlacedAt  time.Time
+	SentAt    *time.Time
+	Recipient string
+}
+
+// announce prints a line for each order as it is placed and another when it
+// has come to its end, until ctx ends. The database may be away for a while.
+func announce(ctx context.Context, databaseURL string, out io.Writer, log *slog.Logger) error {
+	cfg, err := pgxpool.ParseConfig(databaseURL)
+	if err != nil {
+		return fmt.Errorf("reading the database URL: %w", err)
+	}
+	cfg.MaxConns = 1
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return fmt.Errorf("opening the database: %w", err)
+	}
+	defer pool.Close()
+	t := teller{out: out, open: map[int64]string{}}
+	if err := pool.QueryRow(ctx, `SELECT coalesce(max(id), 0) FROM orders`).Scan(&t.newest); err != nil {
+		return endedByUser(ctx, fmt.Errorf("looking for the last order: %w", err))
+	}
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		rows, _ := pool.Query(ctx, announceSQL, t.newest, t.openIDs())
+		found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[orderRow])
+		if err != nil {
+			log.Debug("looking for orders", "error", err)
+			continue
+		}
+		for _, o := range found {
+			t.tell(o)
+		}
+	}
+}
+
+// teller remembers what it has said.
+type teller struct {
+	out    io.Writer
+	newest int64
+	open   map[int64]string // orders that have not come to their end, and what was said of them
+}
+
+func (t *teller) openIDs() []int64 {
+	ids := make([]int64, 0, len(t.open))
+	for id := range t.open {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+func (t *teller) tell(o orderRow) {
+	t.newest = max(t.newest, o.ID)
+	said := t.open[o.ID]
+	state := o.State
+	switch {
+	case o.SentAt != nil:
+		state = fmt.Sprintf("paid, receipt sent to %s after %.1f s", o.Recipient, o.SentAt.Sub(o.PlacedAt).Seconds())
+		delete(t.open, o.ID)
+	case o.State == "payment_failed":
+		state = "not paid: " + o.Reason
+		t.open[o.ID] = state // another card may be tried
+	case o.State == "paid":
+		t.open[o.ID] = said // the line that matters comes with the receipt
+		return
+	default:
+		t.open[o.ID] = state
+	}
+	if state == said {
+		return
+	}
+	total := money.Money{Amount: o.Total, Currency: o.Currency}
+	fmt.Fprintf(t.out, "  %s  order %d  %s  %s\n", time.Now().Format("15:04:05"), o.ID, total, state)
+}

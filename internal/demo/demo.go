@@ -1,0 +1,143 @@
+// Package demo runs the whole of shop on one machine with nothing configured:
+// a private PostgreSQL, a local Stripe, an inbox, the web server and a worker,
+// each a process of its own, so that one can die without the others.
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"shop/internal/localpg"
+)
+
+// Config of a demo.
+type Config struct {
+	Executable string // the shop binary, started once for each part
+	DataDir    string // everything that is kept
+	Addr       string // where the shop listens; the next free port when it is taken
+	Currency   string
+	PGBin      string // folder of PostgreSQL's programs; "" looks for them
+	ReadyFile  string // where to write the addresses once all is up; "" nowhere
+	Fresh      bool   // start over without the data of an earlier run
+	Dev        bool   // list the stories
+	Out        io.Writer
+	Log        *slog.Logger // for what is not worth a line on the terminal
+}
+
+// stopWithin is how long everything together may take to stop.
+const stopWithin = 9 * time.Second
+
+// database is the name of the demo's database.
+const database = "shop"
+
+// Run starts everything, says where it is, and keeps it running until ctx
+// ends. Then it stops all of it in order and leaves the data.
+func Run(ctx context.Context, c Config) (err error) {
+	if c.DataDir, err = filepath.Abs(c.DataDir); err != nil {
+		return fmt.Errorf("resolving the data folder: %w", err)
+	}
+	pgData := filepath.Join(c.DataDir, "postgres")
+	if c.Fresh {
+		if err := removeData(c.DataDir, pgData); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(c.DataDir, "logs"), 0o700); err != nil {
+		return fmt.Errorf("making the data folder: %w", err)
+	}
+	keys, err := loadKeys(filepath.Join(c.DataDir, "keys.json"))
+	if err != nil {
+		return err
+	}
+	ports, err := choosePorts(c.Addr, c.Out)
+	if err != nil {
+		return err
+	}
+	cluster, err := localpg.Start(ctx, localpg.Config{DataDir: pgData, BinDir: c.PGBin, Tether: true, Logger: c.Log})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil // told to stop before it had begun
+		}
+		return err
+	}
+	defer func() {
+		stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		err = errors.Join(err, cluster.Stop(stopCtx))
+	}()
+	if err := cluster.EnsureDatabase(ctx, database); err != nil {
+		return err
+	}
+	d := &demo{Config: c, keys: keys, ports: ports, databaseURL: cluster.URL(database)}
+	return d.run(ctx)
+}
+
+// demo is a demo with its database running.
+type demo struct {
+	Config
+	keys        keys
+	ports       ports
+	databaseURL string
+}
+
+func (d *demo) run(ctx context.Context) error {
+	children := d.parts()
+	defer func() {
+		// The web server goes first: nobody should order from a shop that is closing.
+		stopAll(children, stopWithin-5*time.Second)
+	}()
+	migrated := make(chan error, 1)
+	go func() { migrated <- d.runOnce(ctx, "migrate", d.env("migrate")) }()
+	for _, c := range children {
+		if c.needsDatabase {
+			continue
+		}
+		c.start(ctx)
+	}
+	if err := <-migrated; err != nil {
+		return endedByUser(ctx, err)
+	}
+	for _, c := range children {
+		if c.needsDatabase {
+			c.start(ctx)
+		}
+	}
+	for _, c := range children {
+		if err := c.waitReady(ctx); err != nil {
+			return endedByUser(ctx, err)
+		}
+	}
+	ready := d.ready()
+	if err := ready.write(d.ReadyFile); err != nil {
+		return err
+	}
+	ready.print(d.Out, d.DataDir)
+	return announce(ctx, d.databaseURL, d.Out, d.Log)
+}
+
+// endedByUser hides errors that only say that somebody pressed Ctrl-C.
+func endedByUser(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// removeData deletes what a demo keeps, and nothing else that may lie there.
+func removeData(dir, pgData string) error {
+	if err := localpg.Remove(pgData); err != nil {
+		return fmt.Errorf("starting over: %w", err)
+	}
+	for _, name := range []string{"keys.json", "stripe.journal", "mail.journal", "logs"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("starting over: %w", err)
+		}
+	}
+	return nil
+}
