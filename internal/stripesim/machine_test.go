@@ -1,7 +1,14 @@
 package stripesim
 
 import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -72,4 +79,25 @@ func TestForgottenKeysAreSweptOut(t *testing.T) {
 		a.idem[key].Status = 200
 	}
 	require.LessOrEqual(t, len(a.idem), 2*pruneEvery+1)
+}
+
+// TestJournal_WhatCannotBeKeptIsNotConfirmed makes writing fail, as a full disk does.
+func TestJournal_WhatCannotBeKeptIsNotConfirmed(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal")
+	s, err := New(Config{Journal: path, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	require.NoError(t, err)
+	readOnly, err := os.Open(path)
+	require.NoError(t, err)
+	require.NoError(t, s.journal.file.Close())
+	s.journal.file = readOnly
+	for range 2 { // the second time it is a replay
+		r := httptest.NewRequest(http.MethodPost, "/v1/payment_intents", strings.NewReader("amount=2500&currency=usd"))
+		r.Header.Set("Authorization", "Bearer sk_test_x")
+		r.Header.Set("Idempotency-Key", "k")
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, r)
+		require.Equal(t, 500, w.Code, w.Body.String())
+	}
+	require.ErrorContains(t, s.Close(), "writing journal")
 }
