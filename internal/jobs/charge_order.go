@@ -23,10 +23,12 @@ func (ChargeOrderArgs) Kind() string { return "charge_order" }
 type chargeOrder struct {
 	river.WorkerDefaults[ChargeOrderArgs]
 	payments *payments.Service
+	wake     func()
 }
 
 // Work moves the charge on. A second delivery finds the operation done or held
-// and does nothing.
+// and does nothing. What it leaves in the outbox leaves at once.
 func (w *chargeOrder) Work(ctx context.Context, job *river.Job[ChargeOrderArgs]) error {
+	defer w.wake()
 	return w.payments.Charge(ctx, job.Args.OpKey, operations.ClaimOptions{Source: operations.SourceQueue, Early: job.Args.Early})
 }

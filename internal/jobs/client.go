@@ -19,6 +19,7 @@ type Config struct {
 	Workers int           // jobs at a time; more than connections, because most of a job is waiting
 	Timeout time.Duration // the longest that one job may take
 	Rescue  time.Duration // after which River takes a running job for dead; longer than Timeout
+	Wake    func()        // tells the relay of this process that a message may have committed
 }
 
 // NewInserter returns a client that queues jobs and works none.
@@ -33,7 +34,7 @@ func NewInserter(pool *pgxpool.Pool, log *slog.Logger) (*river.Client[pgx.Tx], e
 // NewWorker returns a client that works every kind of job there is.
 func NewWorker(pool *pgxpool.Pool, c Config, p *payments.Service, r *receipts.Service, log *slog.Logger) (*river.Client[pgx.Tx], error) {
 	workers := river.NewWorkers()
-	river.AddWorker(workers, &chargeOrder{payments: p})
+	river.AddWorker(workers, &chargeOrder{payments: p, wake: c.Wake})
 	river.AddWorker(workers, &sendReceipt{receipts: r})
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		Logger:  log,

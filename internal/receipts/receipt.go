@@ -76,5 +76,5 @@ func (s *Service) compose(ctx context.Context, key operations.Key, o orders.Orde
 	}
 	_, domain, _ := strings.Cut(s.config.From, "@")
 	return Mail{MessageID: string(key) + "@" + strings.TrimRight(domain, "> "), To: o.Email, ToName: o.Name,
-		Subject: fmt.Sprintf("Your receipt for order %d", o.ID), HTML: html.String(), Text: templates.ReceiptText(view)}, nil
+		Subject: templates.ReceiptSubject(view), HTML: html.String(), Text: templates.ReceiptText(view)}, nil
 }

@@ -68,7 +68,8 @@ func (s *Storefront) place(c *gin.Context) error {
 	if e, ok := errors.AsType[*apperr.Error](err); ok {
 		switch e.Kind {
 		case apperr.Invalid:
-			return s.checkoutPage(c, http.StatusUnprocessableEntity, buyer, fieldErrors(e), templates.Notice{})
+			problems, notice := explain(e)
+			return s.checkoutPage(c, http.StatusUnprocessableEntity, buyer, problems, notice)
 		case apperr.Conflict:
 			return s.checkoutPage(c, http.StatusConflict, buyer, nil, templates.Notice{Kind: templates.NoticeWarn, Title: "Nothing was ordered", Text: e.Message})
 		}
@@ -80,15 +81,16 @@ func (s *Storefront) place(c *gin.Context) error {
 	return httpx.SeeOther(c, "/orders/"+order.PublicID)
 }
 
-func fieldErrors(e *apperr.Error) []templates.FieldError {
+// explain says what is wrong beside each field, or above the form when it is
+// about the whole.
+func explain(e *apperr.Error) (problems []templates.FieldError, notice templates.Notice) {
 	if len(e.Fields) == 0 {
-		return []templates.FieldError{{Field: "cart", Message: e.Message}}
+		return nil, templates.Notice{Kind: templates.NoticeWarn, Title: "Nothing was ordered", Text: e.Message}
 	}
-	out := make([]templates.FieldError, len(e.Fields))
-	for i, f := range e.Fields {
-		out[i] = templates.FieldError{Field: f.Name, Message: f.Problem}
+	for _, f := range e.Fields {
+		problems = append(problems, templates.FieldError{Field: f.Name, Message: f.Problem})
 	}
-	return out
+	return problems, templates.Notice{}
 }
 
 // means is the form of Stripe's names for a card: pm_… or ctoken_….
