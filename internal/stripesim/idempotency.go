@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -32,8 +33,8 @@ type idemRecord struct {
 func fingerprint(method, path string, p params) string {
 	sorted := make([]pair, len(p))
 	for i, f := range p {
-		if strings.HasSuffix(f.norm, "[]") && strings.Count(f.norm, "[") == 1 {
-			f.key = f.norm
+		if root, array := strings.CutSuffix(f.norm, "[]"); array && f.key == root+"["+strconv.Itoa(count(p[:i], f.norm))+"]" {
+			f.key = f.norm // list[0], list[1] is list[], list[]; metadata[7] stays what it is
 		}
 		sorted[i] = f
 	}
@@ -54,6 +55,15 @@ func fingerprint(method, path string, p params) string {
 		part(sorted[i].val)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+func count(p params, norm string) (n int) {
+	for i := range p {
+		if p[i].norm == norm {
+			n++
+		}
+	}
+	return n
 }
 
 // reserve claims a key for a request, or says how to answer instead: with a
