@@ -30,6 +30,13 @@ window.pay = async () => {
   return stripe.createConfirmationToken({elements, params: {return_url: location.href}});
 };
 window.next = (clientSecret) => stripe.handleNextAction({clientSecret});
+window.method = async () => {
+  const submitted = await elements.submit();
+  return submitted.error ? submitted : stripe.createPaymentMethod({elements, params: {billing_details: {name: 'Ada'}}});
+};
+window.card = (secret) => stripe.confirmCardPayment(secret, {payment_method: {card: payment, billing_details: {name: 'Ada'}}});
+window.confirmHere = (clientSecret) => stripe.confirmPayment({elements, clientSecret, redirect: 'if_required', confirmParams: {return_url: location.href}});
+window.confirmAway = (clientSecret) => { stripe.confirmPayment({elements, clientSecret, confirmParams: {return_url: location.origin + '/back?order=1'}}); return 0; };
 `
 
 // shopPage serves a page under the shop's Content-Security-Policy.
@@ -125,4 +132,87 @@ func TestStripeJS_ButtonsErrorsAndBank(t *testing.T) {
 		require.Zero(t, value(t, ctx, chromedp.Evaluate[int]("document.querySelectorAll('dialog').length")), "the dialog is gone")
 		token = promise(t, ctx, "pay()")
 	}
+}
+
+func TestStripeJS_KeyboardAndNames(t *testing.T) {
+	s := start(t, stripesim.Config{})
+	ctx := browser(t)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(shopPage(t, s)), chromedp.WaitVisible("#card-number")))
+	state := value(t, ctx, chromedp.Evaluate[map[string]any](`(() => {
+		const inputs = [...document.querySelectorAll('.sim-card input')];
+		const buttons = [...document.querySelectorAll('.sim-test')];
+		return {
+			labels: inputs.map((i) => i.labels[0]?.textContent),
+			autocomplete: inputs.map((i) => i.autocomplete),
+			described: inputs.every((i) => document.getElementById(i.getAttribute('aria-describedby'))),
+			types: buttons.every((b) => b.type === 'button'),
+			texts: buttons.map((b) => b.textContent),
+			high: [...inputs, ...buttons].every((e) => e.getBoundingClientRect().height >= 24),
+		};
+	})()`))
+	require.Equal(t, []any{"Card number", "Expiry date", "Security code"}, state["labels"])
+	require.Equal(t, []any{"cc-number", "cc-exp", "cc-csc"}, state["autocomplete"])
+	require.Equal(t, []any{"Visa, succeeds", "Declined", "Insufficient funds", "3-D Secure"}, state["texts"])
+	for _, what := range []string{"described", "types", "high"} {
+		require.Equal(t, true, state[what], what)
+	}
+	require.NoError(t, chromedp.Do(ctx, chromedp.Focus("#card-number"), chromedp.KeyEvent("378282246310005"), chromedp.KeyEvent("\t"),
+		chromedp.KeyEvent("1230"), chromedp.KeyEvent("\t"), chromedp.KeyEvent("123")))
+	require.Equal(t, "3782 822463 10005", value(t, ctx, chromedp.Value("#card-number")), "American Express has its own grouping")
+	require.Equal(t, "card-cvc", value(t, ctx, chromedp.Evaluate[string]("document.activeElement.id")), "Tab goes field by field")
+	require.Equal(t, "incomplete_cvc", promise(t, ctx, "pay()")["error"].(map[string]any)["code"], "and a code of four digits")
+	require.Equal(t, "true", value(t, ctx, chromedp.Evaluate[string]("document.getElementById('card-cvc').getAttribute('aria-invalid')")))
+	require.NoError(t, chromedp.Do(ctx, chromedp.KeyEvent("4")))
+	require.Equal(t, "false", value(t, ctx, chromedp.Evaluate[string]("document.getElementById('card-cvc').getAttribute('aria-invalid')")), "the complaint goes as it is met")
+	require.NotContains(t, promise(t, ctx, "pay()"), "error")
+	require.NoError(t, chromedp.Do(ctx, chromedp.KeyEvent("\b")))
+	stale := promise(t, ctx, "stripe.createConfirmationToken({elements})")
+	require.Contains(t, stale["error"].(map[string]any)["message"], "elements.submit()", "an edit after submit() must be submitted again")
+}
+
+func TestStripeJS_OtherWaysToPay(t *testing.T) {
+	s := start(t, stripesim.Config{})
+	ctx := browser(t)
+	page := shopPage(t, s)
+	fill := func(card string) {
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(page), chromedp.Click(`[data-card="`+card+`"]`)))
+	}
+	secret := func() (string, string) {
+		pi := s.create()
+		return pi.ID, pi.ClientSecret
+	}
+	status := func(id string) any { return s.get("/v1/payment_intents/" + id).Body["status"] }
+
+	fill("4242424242424242")
+	m := promise(t, ctx, "method()")["paymentMethod"].(map[string]any)
+	require.Equal(t, "Ada", m["billing_details"].(map[string]any)["name"])
+	id, sec := secret()
+	require.Equal(t, "succeeded", promise(t, ctx, "card('"+sec+"')")["paymentIntent"].(map[string]any)["status"])
+	again := promise(t, ctx, "next('"+sec+"')")
+	require.Contains(t, again["error"].(map[string]any)["message"], "not requires_action")
+	require.Equal(t, "succeeded", status(id))
+	_, sec = secret()
+	require.Equal(t, "succeeded", promise(t, ctx, "confirmHere('"+sec+"')")["paymentIntent"].(map[string]any)["status"])
+
+	fill("4000000000009995")
+	_, sec = secret()
+	refused := promise(t, ctx, "card('"+sec+"')")["error"].(map[string]any)
+	require.Equal(t, "insufficient_funds", refused["decline_code"])
+	require.Equal(t, "Your card has insufficient funds.", refused["message"])
+
+	fill("4000000000003220")
+	id, sec = secret()
+	value(t, ctx, chromedp.Evaluate[int]("confirmAway('"+sec+"')"))
+	require.NoError(t, chromedp.Do(ctx, chromedp.Click("#sim-3ds-approve")))
+	require.Eventually(t, func() bool {
+		at, err := chromedp.Run(ctx, chromedp.Evaluate[string]("location.href"))
+		return err == nil && strings.HasPrefix(at, page+"/back?order=1&payment_intent="+id)
+	}, 10*time.Second, 20*time.Millisecond, "the bank's page leads back to the shop")
+	require.Equal(t, "succeeded", status(id))
+
+	fill("4242424242424242")
+	s.http.CloseClientConnections()
+	s.http.Close()
+	lost := promise(t, ctx, "pay()")["error"].(map[string]any)
+	require.Equal(t, "api_connection_error", lost["type"], "a dead network is an error to show, not an exception")
 }
