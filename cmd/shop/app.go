@@ -28,6 +28,7 @@ type cli struct {
 	StripeSim stripeSimCmd `cmd:"" name:"stripe-sim" help:"Run the local Stripe."`
 	MailSim   mailSimCmd   `cmd:"" name:"mail-sim" help:"Run the local SMTP server and its inbox page."`
 	Opkey     opkeyCmd     `cmd:"" help:"Print the key of an operation."`
+	Config    configCmd    `cmd:"" help:"Print every setting with its variable, default and meaning."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
 }
 
