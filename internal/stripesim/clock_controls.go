@@ -51,6 +51,23 @@ func (s *Server) moveClock(w http.ResponseWriter, r *http.Request) {
 	body.answer(w, r, s.serveClock)
 }
 
+// tick lets time pass on its own, once a minute.
+func (s *Server) tick() {
+	defer s.ticking.Done()
+	ticker := time.NewTicker(time.Minute)
+	defer ticker.Stop()
+	for {
+		if err := s.passTime(); err != nil {
+			s.logger.Error("letting time pass", "error", err)
+		}
+		select {
+		case <-ticker.C:
+		case <-s.closing:
+			return
+		}
+	}
+}
+
 // passTime does what the passing of time does: holds expire.
 func (s *Server) passTime() error {
 	for _, a := range s.allAccounts() {

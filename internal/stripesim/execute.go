@@ -87,8 +87,7 @@ func (x *exchange) commit(v any, err *apiError) (answer, uint64) {
 			x.acct.release(x.key)
 		}
 	}
-	entry := x.entry(ans)
-	x.srv.log.add(entry)
+	entry := x.srv.log.add(x.entry(ans))
 	if x.ep.method == "GET" {
 		return ans, x.acct.last
 	}
@@ -102,8 +101,7 @@ func (x *exchange) commit(v any, err *apiError) (answer, uint64) {
 
 // note logs a request that did not execute.
 func (x *exchange) note(ans answer) {
-	e := x.entry(ans)
-	x.srv.log.add(e)
+	e := x.srv.log.add(x.entry(ans))
 	if x.ep.method != "GET" {
 		x.srv.save(outRecord{Request: &e})
 	}

@@ -2,6 +2,7 @@ package stripesim_test
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -55,6 +56,31 @@ func TestPageButtons(t *testing.T) {
 	require.Equal(t, 400, s.do("POST", "/_sim/clock", nil, `{"advanse":"1h"}`).Status, "a misspelt field is told")
 	pi := s.paid()
 	require.Contains(t, s.get(strings.TrimPrefix(s.get("/v1/charges/" + pi.LatestCharge.ID).Body["receipt_url"].(string), s.URL)).Raw, "$25.00")
+}
+
+func TestRequestsCanBePagedThrough(t *testing.T) {
+	t.Parallel()
+	s := start(t, stripesim.Config{})
+	for i := range 7 {
+		s.post("/v1/payment_intents", strings.Repeat("k", i+1), cardOnly)
+	}
+	var keys []string
+	since := "0"
+	for {
+		page := s.get("/_sim/requests?limit=3&since=" + since).Body["requests"].([]any)
+		if len(page) == 0 {
+			break
+		}
+		for _, e := range page {
+			entry := e.(map[string]any)
+			keys = append(keys, entry["idempotency_key"].(string))
+			since = strconv.Itoa(int(entry["n"].(float64)))
+		}
+	}
+	require.Equal(t, []string{"k", "kk", "kkk", "kkkk", "kkkkk", "kkkkkk", "kkkkkkk"}, keys)
+	newest := s.get("/_sim/requests?limit=2").Body["requests"].([]any)
+	require.Equal(t, "kkkkkk", newest[0].(map[string]any)["idempotency_key"])
+	require.Equal(t, 400, s.get("/_sim/requests?since=x").Status)
 }
 
 func TestStripeJSIsServed(t *testing.T) {

@@ -1,8 +1,10 @@
 package stripesim
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,37 +38,51 @@ type requestLog struct {
 	ring []requestEntry
 }
 
-// number returns the next request's number.
-func (l *requestLog) number() uint64 {
+// add keeps an entry and returns it numbered. Numbers follow the order of keeping,
+// so that a reader who asks for what came after N misses nothing.
+func (l *requestLog) add(e requestEntry) requestEntry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.n++
-	return l.n
-}
-
-func (l *requestLog) add(e requestEntry) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	if e.N == 0 {
+		e.N = l.n + 1
+	}
 	l.n = max(l.n, e.N)
 	l.ring = append(l.ring, e)
 	if len(l.ring) >= 2*l.keep {
 		l.ring = append([]requestEntry(nil), l.ring[len(l.ring)-l.keep:]...)
 	}
+	return e
+}
+
+// sort puts the entries in order of their numbers after a journal was replayed.
+func (l *requestLog) sort() {
+	slices.SortStableFunc(l.ring, func(a, b requestEntry) int { return cmp.Compare(a.N, b.N) })
+}
+
+// after returns up to limit entries numbered above since that match, oldest first.
+func (l *requestLog) after(since uint64, limit int, match func(*requestEntry) bool) []requestEntry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := []requestEntry{}
+	for i := range l.ring {
+		if l.ring[i].N > since && match(&l.ring[i]) && len(out) < limit {
+			out = append(out, l.ring[i])
+		}
+	}
+	return out
 }
 
 // newest returns up to limit entries that match, oldest first.
 func (l *requestLog) newest(limit int, match func(*requestEntry) bool) []requestEntry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var out []requestEntry
+	out := []requestEntry{}
 	for i := len(l.ring) - 1; i >= 0 && len(out) < limit; i-- {
 		if match(&l.ring[i]) {
 			out = append(out, l.ring[i])
 		}
 	}
-	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
-		out[i], out[j] = out[j], out[i]
-	}
+	slices.Reverse(out)
 	return out
 }
 
@@ -92,22 +108,27 @@ func logged(p params) map[string]string {
 }
 
 // serveRequests answers GET /_sim/requests: ?key=, ?endpoint=, ?account=, ?path=
-// narrow it, ?since=N gives requests numbered above N, ?limit= (default 10,000).
+// narrow it, ?limit= (default 10,000) bounds it. It gives the newest, oldest first;
+// with ?since=N the oldest numbered above N, which pages through all there are.
 func (s *Server) serveRequests(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	since, _ := strconv.ParseUint(q.Get("since"), 10, 64)
 	limit, err := strconv.Atoi(q.Get("limit"))
 	if err != nil || limit < 1 {
 		limit = 10_000
 	}
-	entries := s.log.newest(limit, func(e *requestEntry) bool {
-		return e.N > since && same(q.Get("key"), e.Key) && same(q.Get("endpoint"), e.Endpoint) &&
-			same(q.Get("account"), e.Account) && same(q.Get("path"), e.Path)
-	})
-	if entries == nil {
-		entries = []requestEntry{}
+	match := func(e *requestEntry) bool {
+		return same(q.Get("key"), e.Key) && same(q.Get("endpoint"), e.Endpoint) && same(q.Get("account"), e.Account) && same(q.Get("path"), e.Path)
 	}
-	writeJSON(w, map[string]any{"requests": entries})
+	if !q.Has("since") {
+		writeJSON(w, map[string]any{"requests": s.log.newest(limit, match)})
+		return
+	}
+	since, err := strconv.ParseUint(q.Get("since"), 10, 64)
+	if err != nil {
+		http.Error(w, "since must be the number of a request, e.g. since=120", http.StatusBadRequest)
+		return
+	}
+	writeJSON(w, map[string]any{"requests": s.log.after(since, limit, match)})
 }
 
 func same(want, got string) bool { return want == "" || want == got }

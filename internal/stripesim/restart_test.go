@@ -83,6 +83,18 @@ func TestJournal_EveryKindOfObjectSurvives(t *testing.T) {
 	require.Equal(t, 200, s.post("/v1/payment_intents", "", cardOnly+"&confirm=true&customer="+cus+"&payment_method="+card).Status, "a saved card can be charged")
 }
 
+func TestJournal_HoldsExpireWhileStopped(t *testing.T) {
+	t.Parallel()
+	cfg := stripesim.Config{Journal: filepath.Join(t.TempDir(), "journal")}
+	s := start(t, cfg)
+	hold := s.post("/v1/payment_intents", "", cardOnly+"&confirm=true&capture_method=manual&payment_method=pm_card_visa").Body["id"].(string)
+	require.NoError(t, s.srv.Close())
+	s.now.add(8 * 24 * time.Hour)
+	cfg.Now = s.now.Now
+	s = start(t, cfg)
+	require.Eventually(t, func() bool { return s.get("/v1/payment_intents/" + hold).Body["status"] == "canceled" }, 5*time.Second, 5*time.Millisecond)
+}
+
 func TestJournal_IdsAreNotReusedAfterARestart(t *testing.T) {
 	t.Parallel()
 	cfg := stripesim.Config{Journal: filepath.Join(t.TempDir(), "journal")}

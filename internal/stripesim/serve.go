@@ -37,13 +37,12 @@ type exchange struct {
 	r       *http.Request
 	version string
 	fault   *faultHit
-	num     uint64
 }
 
 // serve handles one API request: what comes before the idempotency layer, the
 // layer and the endpoint, and the way back to the client.
 func (s *Server) serve(ep *endpoint, w http.ResponseWriter, r *http.Request) {
-	x := &exchange{w: w, r: r, version: apiVersion, num: s.log.number()}
+	x := &exchange{w: w, r: r, version: apiVersion}
 	x.srv, x.ep, x.requestID = s, ep, s.ids.id("req_", 14)
 	x.id, x.sub = r.PathValue("id"), r.PathValue("sub")
 	x.origin = s.origin(r)
@@ -146,7 +145,7 @@ func (x *exchange) write(ans answer) {
 
 // entry describes the exchange for the request log.
 func (x *exchange) entry(ans answer) requestEntry {
-	e := requestEntry{N: x.num, Time: x.srv.clock.now().Round(time.Microsecond), RequestID: x.requestID, Method: x.r.Method,
+	e := requestEntry{Time: x.srv.clock.now().Round(time.Microsecond), RequestID: x.requestID, Method: x.r.Method,
 		Path: x.r.URL.Path, Endpoint: x.ep.method + " " + x.ep.path, Key: x.r.Header.Get("Idempotency-Key"),
 		Params: logged(x.reader.p), Status: x.fault.sent(ans.status), Replayed: ans.replayed, Executed: ans.executed, Code: ans.code, Object: ans.object}
 	if x.acct != nil {

@@ -77,6 +77,7 @@ type Server struct {
 	running context.Context // cancelled by Close
 	stop    context.CancelFunc
 	closing chan struct{}
+	ticking sync.WaitGroup
 	once    sync.Once
 }
 
@@ -93,8 +94,11 @@ func New(cfg Config) (*Server, error) {
 	if s.journal, err = openJournal(cfg.Journal, cfg.Fsync, s.replay); err != nil {
 		return nil, err
 	}
+	s.log.sort()
 	s.handler = s.routes()
 	s.hooks.start()
+	s.ticking.Add(1)
+	go s.tick()
 	return s, nil
 }
 
@@ -109,6 +113,7 @@ func (s *Server) Close() error {
 		close(s.closing)
 		s.stop()
 		s.hooks.close()
+		s.ticking.Wait()
 		err = s.journal.close()
 	})
 	return err
