@@ -83,19 +83,28 @@ func (s *Service) Charge(ctx context.Context, key operations.Key, o operations.C
 	return err
 }
 
+// clockSlack is how far the provider's clock may be behind the database's.
+const clockSlack = 10 * time.Minute
+
 // drive takes the charge from wherever it stands to an outcome or a wait.
 func (c charge) drive(ctx context.Context) error {
+	// Look before leaping: somebody may have been here before us.
+	if c.lease.ProviderRef == nil && c.sentBefore {
+		err := c.send(ctx, func(ctx context.Context) (PaymentIntent, operations.Call, error) {
+			return c.gateway.FindIntent(ctx, c.lease.Key, c.lease.FirstSentAt.Add(-clockSlack))
+		})
+		if err != nil {
+			return c.refused(ctx, err)
+		}
+	}
 	if c.lease.ProviderRef != nil {
-		// Look before leaping: somebody has been here before us.
 		return c.lookUp(ctx, true)
 	}
 	if c.sentBefore && c.lease.UpdatedAt.Sub(*c.lease.FirstSentAt) > c.policy.Resend {
-		return c.ops.Stick(ctx, c.lease, "the provider never answered whether it made a PaymentIntent, and its memory of the key may be gone", true)
+		return c.ops.Stick(ctx, c.lease, "the provider never answered whether it made a PaymentIntent, lists none, and its memory of the key may be gone", true)
 	}
-	var created PaymentIntent
-	err := c.send(ctx, func(ctx context.Context) (pi PaymentIntent, call operations.Call, err error) {
-		created, call, err = c.gateway.CreateIntent(ctx, c.lease.Key.Call("create"), c.params)
-		return created, call, err
+	err := c.send(ctx, func(ctx context.Context) (PaymentIntent, operations.Call, error) {
+		return c.gateway.CreateIntent(ctx, c.lease.Key, c.params)
 	})
 	if err != nil {
 		return c.refused(ctx, err)
@@ -107,7 +116,7 @@ func (c charge) confirm(ctx context.Context) error {
 	var confirmed PaymentIntent
 	var call operations.Call
 	err := c.send(ctx, func(ctx context.Context) (_ PaymentIntent, _ operations.Call, err error) {
-		confirmed, call, err = c.gateway.ConfirmIntent(ctx, c.lease.Key.Call("confirm"), *c.lease.ProviderRef, c.params)
+		confirmed, call, err = c.gateway.ConfirmIntent(ctx, c.lease.Key, *c.lease.ProviderRef, c.params)
 		return confirmed, call, err
 	})
 	if err != nil {

@@ -79,7 +79,7 @@ func (c charge) declined(ctx context.Context, problem *ProviderError) error {
 
 func (c charge) cancel(ctx context.Context) error {
 	return c.send(ctx, func(ctx context.Context) (PaymentIntent, operations.Call, error) {
-		return c.gateway.CancelIntent(ctx, c.lease.Key.Call("cancel"), *c.lease.ProviderRef)
+		return c.gateway.CancelIntent(ctx, c.lease.Key, *c.lease.ProviderRef)
 	})
 }
 

@@ -50,6 +50,10 @@ func newTransport() *http.Transport {
 	return t
 }
 
+// net/http repeats a request by itself when a kept connection breaks before the
+// answer, but only one that carries an Idempotency-Key: the same key and body,
+// within the same deadline, so it is the repeat that the operation would make.
+
 // keyedTransport refuses to send a change without an idempotency key.
 // stripe-go sends none when a call is made with nil parameters.
 type keyedTransport struct{ base http.RoundTripper }
@@ -82,7 +86,10 @@ type PaymentIntent struct {
 // Create first, confirm second: a confirm that is repeated after Stripe forgot
 // its key is refused on a paid PaymentIntent, while a one-call create and
 // confirm would be a new charge (STRIPE.md §1.1).
-func (g *Gateway) CreateIntent(ctx context.Context, key operations.CallKey, p ChargeParams) (PaymentIntent, operations.Call, error) {
+//
+// The metadata names the operation, so that the PaymentIntent can be found when
+// the answer with its id was lost.
+func (g *Gateway) CreateIntent(ctx context.Context, op operations.Key, p ChargeParams) (PaymentIntent, operations.Call, error) {
 	params := &stripe.PaymentIntentParams{
 		Amount: stripe.Int64(p.Amount), Currency: stripe.String(p.Currency), Description: stripe.String(p.Description),
 		PaymentMethodTypes: stripe.StringSlice([]string{"card"}),
@@ -90,13 +97,14 @@ func (g *Gateway) CreateIntent(ctx context.Context, key operations.CallKey, p Ch
 	for k, v := range p.Metadata {
 		params.AddMetadata(k, v)
 	}
-	return g.call(ctx, &params.Params, "create", key, func() (*stripe.PaymentIntent, error) {
+	params.AddMetadata(operationMetadata, string(op))
+	return g.call(ctx, &params.Params, "create", op.Call("create"), func() (*stripe.PaymentIntent, error) {
 		return g.api.PaymentIntents.New(params)
 	})
 }
 
 // ConfirmIntent asks for the money.
-func (g *Gateway) ConfirmIntent(ctx context.Context, key operations.CallKey, id string, p ChargeParams) (PaymentIntent, operations.Call, error) {
+func (g *Gateway) ConfirmIntent(ctx context.Context, op operations.Key, id string, p ChargeParams) (PaymentIntent, operations.Call, error) {
 	params := &stripe.PaymentIntentConfirmParams{}
 	if p.Method.ConfirmationToken != "" {
 		params.ConfirmationToken = stripe.String(p.Method.ConfirmationToken)
@@ -106,15 +114,15 @@ func (g *Gateway) ConfirmIntent(ctx context.Context, key operations.CallKey, id 
 	if p.ReturnURL != "" {
 		params.ReturnURL = stripe.String(p.ReturnURL)
 	}
-	return g.call(ctx, &params.Params, "confirm", key, func() (*stripe.PaymentIntent, error) {
+	return g.call(ctx, &params.Params, "confirm", op.Call("confirm"), func() (*stripe.PaymentIntent, error) {
 		return g.api.PaymentIntents.Confirm(id, params)
 	})
 }
 
 // CancelIntent takes a PaymentIntent back before it is paid.
-func (g *Gateway) CancelIntent(ctx context.Context, key operations.CallKey, id string) (PaymentIntent, operations.Call, error) {
+func (g *Gateway) CancelIntent(ctx context.Context, op operations.Key, id string) (PaymentIntent, operations.Call, error) {
 	params := &stripe.PaymentIntentCancelParams{CancellationReason: stripe.String("abandoned")}
-	return g.call(ctx, &params.Params, "cancel", key, func() (*stripe.PaymentIntent, error) {
+	return g.call(ctx, &params.Params, "cancel", op.Call("cancel"), func() (*stripe.PaymentIntent, error) {
 		return g.api.PaymentIntents.Cancel(id, params)
 	})
 }
@@ -125,6 +133,43 @@ func (g *Gateway) RetrieveIntent(ctx context.Context, id string) (PaymentIntent,
 	return g.call(ctx, &params.Params, "retrieve", operations.CallKey{}, func() (*stripe.PaymentIntent, error) {
 		return g.api.PaymentIntents.Get(id, params)
 	})
+}
+
+// operationMetadata is the metadata by which a PaymentIntent is known as ours.
+const operationMetadata = "operation"
+
+// maxSearched bounds how many PaymentIntents one search reads.
+const maxSearched = 1000
+
+// FindIntent looks for the PaymentIntent of an operation among those made
+// since a moment; with none its ID is empty. It lists, and does not search:
+// Stripe's search lags by minutes (STRIPE.md §1.3).
+func (g *Gateway) FindIntent(ctx context.Context, op operations.Key, since time.Time) (PaymentIntent, operations.Call, error) {
+	params := &stripe.PaymentIntentListParams{CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: since.Unix()}}
+	params.Limit = stripe.Int64(100)
+	ctx, cancel := context.WithTimeout(ctx, g.timeout)
+	defer cancel()
+	params.Context = ctx
+	call := operations.Call{Name: "find"}
+	start := time.Now()
+	list := g.api.PaymentIntents.List(params)
+	var found PaymentIntent
+	for n := 0; found.ID == "" && n < maxSearched && list.Next(); n++ {
+		if pi := list.PaymentIntent(); pi.Metadata[operationMetadata] == string(op) {
+			found = readIntent(pi)
+		}
+	}
+	call.DurationMS = time.Since(start).Milliseconds()
+	if err := list.Err(); err != nil {
+		problem := readError(err)
+		call.RequestID, call.Status, call.Problem = problem.RequestID, problem.Status, problem.Error()
+		return PaymentIntent{}, call, problem
+	}
+	call.Status, call.Result = http.StatusOK, "none"
+	if found.ID != "" {
+		call.Result = found.Status
+	}
+	return found, call, nil
 }
 
 // call runs one request and describes it for the timeline. The error is a
