@@ -25,6 +25,13 @@ import (
 	"shop/templates"
 )
 
+// Both are settings of whole packages, so they are made once and before any
+// server of this process runs.
+func init() {
+	gin.SetMode(gin.ReleaseMode)
+	templates.AssetURL = assets.URL
+}
+
 // Config of the web server.
 type Config struct {
 	ShopURL        string // origin under which the shop is reached
@@ -66,11 +73,9 @@ func Handler(c Config, d Deps) (http.Handler, error) {
 	if err != nil || origin.Host == "" {
 		return nil, errors.New("the shop's URL needs a scheme and a host, such as http://127.0.0.1:8080")
 	}
-	templates.AssetURL = assets.URL
 	secure := origin.Scheme == "https"
 	k := httpx.NewKit(d.Log, c.Demo)
 
-	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()
 	r.HandleMethodNotAllowed = true
 	r.ContextWithFallback = true

@@ -146,7 +146,7 @@ func (a *API) placeOrder(c *gin.Context, who access.Credential) error {
 	}
 	intent, err := operations.NewIntent(operations.Spec{Kind: RequestKind,
 		Identity:    map[string]string{"credential": who.ID, "endpoint": "POST /api/v1/orders", "key": key},
-		SubjectType: "credential", SubjectID: who.ID, Params: raw})
+		SubjectType: "merchant", SubjectID: who.Merchant, Params: raw})
 	if err != nil {
 		return apperr.New(apperr.Malformed, "The body cannot be used: %v.", err)
 	}
