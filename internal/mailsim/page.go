@@ -110,10 +110,11 @@ type messageView struct {
 	Title string
 	rowView
 	content
-	View  string
-	Tabs  []tabView
-	Raw   string
-	Twins []rowView // other deliveries of the same Message-ID
+	SentAs string // the sender of the envelope, if the header says another
+	View   string
+	Tabs   []tabView
+	Raw    string
+	Twins  []rowView // other deliveries of the same Message-ID
 }
 
 type tabView struct {
@@ -129,6 +130,9 @@ func (s *Server) showMessage(w http.ResponseWriter, r *http.Request) {
 	}
 	view := messageView{rowView: rowView{item: m, URL: messagePath(m.ID), When: s.when(m.Time)}, content: parse(raw)}
 	view.Title = first(m.Subject, "(no subject)")
+	if m.HeaderFrom != "" && !containsFold(m.HeaderFrom, m.From) {
+		view.SentAs = m.From
+	}
 	if m.Deliveries > 1 {
 		twins, _ := s.box.list(query{messageID: m.MessageID, limit: 20})
 		for _, twin := range twins {

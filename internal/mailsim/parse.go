@@ -46,18 +46,27 @@ func summarise(env envelope, raw []byte) summary {
 	for _, h := range readHeaders(raw) {
 		switch strings.ToLower(h.Name) {
 		case "subject":
-			s.Subject = first(s.Subject, h.Value)
+			s.Subject = first(s.Subject, short(h.Value))
 		case "message-id":
-			s.MessageID = first(s.MessageID, bareID(h.Value))
+			s.MessageID = first(s.MessageID, short(bareID(h.Value)))
 		case "from":
-			s.HeaderFrom = first(s.HeaderFrom, h.Value)
+			s.HeaderFrom = first(s.HeaderFrom, short(h.Value))
 		case "to":
-			s.HeaderTo = first(s.HeaderTo, h.Value)
+			s.HeaderTo = first(s.HeaderTo, short(h.Value))
 		case "date":
-			s.Date = first(s.Date, h.Value)
+			s.Date = first(s.Date, short(h.Value))
 		}
 	}
 	return s
+}
+
+// short keeps a header that is far longer than any honest one out of the lists.
+func short(text string) string {
+	const most = 2000
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 func first(a, b string) string {
@@ -67,10 +76,15 @@ func first(a, b string) string {
 	return b
 }
 
+// maxHeaderBytes is how far headers are read; a message may be nothing else.
+const maxHeaderBytes = 256 << 10
+
 // readHeaders is lenient: a line that is no header is passed over, so that the
 // inbox shows what it can of any message. Contents are always valid UTF-8.
 func readHeaders(raw []byte) []header {
-	var headers []header
+	raw = raw[:min(len(raw), maxHeaderBytes)]
+	var names []string
+	var folded [][]string // the lines of each value
 	for len(raw) > 0 {
 		line, rest, _ := bytes.Cut(raw, []byte("\n"))
 		raw = rest
@@ -78,15 +92,18 @@ func readHeaders(raw []byte) []header {
 		if text == "" {
 			break
 		}
-		if (text[0] == ' ' || text[0] == '\t') && len(headers) > 0 {
-			headers[len(headers)-1].Value += " " + strings.TrimSpace(text)
+		if last := len(names) - 1; (text[0] == ' ' || text[0] == '\t') && last >= 0 {
+			folded[last] = append(folded[last], strings.TrimSpace(text))
 			continue
 		}
 		if name, value, ok := strings.Cut(text, ":"); ok && name != "" && !strings.ContainsAny(name, " \t") {
-			headers = append(headers, header{Name: name, Value: strings.TrimSpace(value)})
+			names = append(names, name)
+			folded = append(folded, []string{strings.TrimSpace(value)})
 		}
 	}
-	for i := range headers {
+	headers := make([]header, len(names))
+	for i, name := range names {
+		headers[i] = header{Name: name, Value: strings.TrimSpace(strings.Join(folded[i], " "))}
 		if decoded, err := words.DecodeHeader(headers[i].Value); err == nil {
 			headers[i].Value = strings.ToValidUTF8(decoded, "�")
 		}
