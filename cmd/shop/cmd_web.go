@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"shop/internal/access"
+	"shop/internal/payments"
 	"shop/internal/web"
 	"shop/internal/web/storefront"
 )
@@ -20,6 +21,7 @@ type webCmd struct {
 
 	databaseConfig
 	stripeConfig
+	webhookConfig
 	leaseConfig
 	shopConfig
 	Mail optionalMail `embed:""`
@@ -34,7 +36,7 @@ type optionalMail struct {
 
 // Validate is called by the parser.
 func (c *webCmd) Validate() error {
-	for _, check := range []func() error{c.databaseConfig.Validate, c.stripeConfig.Validate, c.shopConfig.Validate,
+	for _, check := range []func() error{c.databaseConfig.Validate, c.stripeConfig.Validate, c.webhookConfig.Validate, c.shopConfig.Validate,
 		func() error { return checkAddr("SHOP_ADDR", c.Addr) }} {
 		if err := check(); err != nil {
 			return err
@@ -76,8 +78,8 @@ func (c *webCmd) Run(ctx context.Context, e *env) error {
 	feed := storefront.NewFeed(core.ops, e.log)
 	handler, err := web.Handler(web.Config{ShopURL: c.ShopURL, Demo: c.Demo, Dev: c.Dev, StripeJS: c.StripeJSURL,
 		StripeAPI: c.StripeAPIBase, StripeURL: c.StripeAPIBase, InboxURL: c.InboxURL,
-		PublishableKey: c.StripePublishableKey, TestCards: !c.live()},
-		web.Deps{Pool: core.pool, Orders: core.orders, Ops: core.ops, Access: people, Gateway: newGateway(c.stripeConfig), Feed: feed,
+		PublishableKey: c.StripePublishableKey, TestCards: !c.live(), WebhookSecrets: c.StripeWebhookSecret},
+		web.Deps{Pool: core.pool, Orders: core.orders, Ops: core.ops, Access: people, Gateway: newGateway(c.stripeConfig), Feed: feed, Events: payments.NewEvents(core.pool, core.ops, e.log),
 			Wake: core.relay.Wake, Log: e.log})
 	if err != nil {
 		return err

@@ -59,6 +59,21 @@ type stripeConfig struct {
 	StripeTimeout        duration `name:"stripe-timeout" env:"STRIPE_TIMEOUT" default:"8s" help:"Longest wait for one answer of Stripe; shorter than the lease."`
 }
 
+// webhookConfig says how the provider's events are known to be its own.
+type webhookConfig struct {
+	StripeWebhookSecret []string `name:"stripe-webhook-secret" env:"STRIPE_WEBHOOK_SECRET" placeholder:"whsec_…" help:"Secret of the webhook endpoint /webhooks/stripe; two with a comma between them while one is being rolled, none to go without events."`
+}
+
+// Validate is called by the parser.
+func (c webhookConfig) Validate() error {
+	for _, secret := range c.StripeWebhookSecret {
+		if !hasPrefix(secret, "whsec_") {
+			return &configError{"STRIPE_WEBHOOK_SECRET", mask(secret), "it is not the secret of a webhook endpoint", "whsec_abc…"}
+		}
+	}
+	return nil
+}
+
 // Validate is called by the parser.
 func (c *stripeConfig) Validate() error {
 	if !hasPrefix(c.StripeSecretKey, "sk_test_", "sk_live_", "rk_test_", "rk_live_") {

@@ -16,6 +16,7 @@ import (
 type keys struct {
 	StripeSecret      string `json:"stripe_secret_key"`
 	StripePublishable string `json:"stripe_publishable_key"`
+	WebhookSecret     string `json:"webhook_secret"`
 	API               string `json:"api_key"`
 	SignIn            string `json:"-"`
 }
@@ -30,7 +31,7 @@ func loadKeys(path string) (keys, error) {
 		}
 	case errors.Is(err, fs.ErrNotExist):
 		account := "sim" + secret()
-		k = keys{StripeSecret: "sk_test_" + account, StripePublishable: "pk_test_" + account, API: "shop_" + secret()}
+		k = keys{StripeSecret: "sk_test_" + account, StripePublishable: "pk_test_" + account, WebhookSecret: "whsec_" + secret(), API: "shop_" + secret()}
 		raw, err := json.MarshalIndent(k, "", "  ")
 		if err != nil {
 			return keys{}, fmt.Errorf("encoding the demo's keys: %w", err)

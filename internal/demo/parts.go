@@ -44,6 +44,8 @@ func (d *demo) env(part string) []string {
 		set("STRIPE_SIM_ADDR", d.ports.stripe)
 		set("STRIPE_SIM_URL", "http://"+d.ports.stripe)
 		set("STRIPE_SIM_JOURNAL", filepath.Join(d.DataDir, "stripe.journal"))
+		set("STRIPE_SIM_WEBHOOK", "http://"+d.ports.web+"/webhooks/stripe")
+		set("STRIPE_WEBHOOK_SECRET", d.keys.WebhookSecret)
 		return env
 	case "mail-sim":
 		set("MAIL_SIM_ADDR", d.ports.inbox)
@@ -70,6 +72,7 @@ func (d *demo) env(part string) []string {
 		return env
 	}
 	set("SHOP_ADDR", d.ports.web)
+	set("STRIPE_WEBHOOK_SECRET", d.keys.WebhookSecret)
 	set("SHOP_SIGN_IN_TOKEN", d.keys.SignIn)
 	set("SHOP_API_KEY", d.keys.API)
 	if d.Dev {

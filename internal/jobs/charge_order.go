@@ -2,6 +2,8 @@ package jobs
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"github.com/riverqueue/river"
 
@@ -30,5 +32,9 @@ type chargeOrder struct {
 // and does nothing. What it leaves in the outbox leaves at once.
 func (w *chargeOrder) Work(ctx context.Context, job *river.Job[ChargeOrderArgs]) error {
 	defer w.wake()
-	return w.payments.Charge(ctx, job.Args.OpKey, operations.ClaimOptions{Source: operations.SourceQueue, Early: job.Args.Early})
+	err := w.payments.Charge(ctx, job.Args.OpKey, operations.ClaimOptions{Source: operations.SourceQueue, Early: job.Args.Early})
+	if errors.Is(err, operations.ErrLeaseHeld) {
+		return river.JobSnooze(time.Second) // a lease ends, so this does too
+	}
+	return err
 }

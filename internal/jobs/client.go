@@ -32,10 +32,11 @@ func NewInserter(pool *pgxpool.Pool, log *slog.Logger) (*river.Client[pgx.Tx], e
 }
 
 // NewWorker returns a client that works every kind of job there is.
-func NewWorker(pool *pgxpool.Pool, c Config, p *payments.Service, r *receipts.Service, log *slog.Logger) (*river.Client[pgx.Tx], error) {
+func NewWorker(pool *pgxpool.Pool, c Config, p *payments.Service, ev *payments.Events, r *receipts.Service, log *slog.Logger) (*river.Client[pgx.Tx], error) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &chargeOrder{payments: p, wake: c.Wake})
 	river.AddWorker(workers, &sendReceipt{receipts: r})
+	river.AddWorker(workers, &applyEvent{events: ev, wake: c.Wake})
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		Logger:  log,
 		Workers: workers,

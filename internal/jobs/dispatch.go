@@ -64,12 +64,12 @@ func route(m outbox.Message) (*operations.Intent, river.JobArgs, error) {
 	case payments.TopicRetry:
 		intent, err := payments.RetryIntent(m.Payload)
 		return &intent, ChargeOrderArgs{OpKey: intent.Key}, err
-	case payments.TopicReturned:
-		var r payments.Returned
-		if err := json.Unmarshal(m.Payload, &r); err != nil {
+	case payments.TopicCheck:
+		var check payments.Check
+		if err := json.Unmarshal(m.Payload, &check); err != nil {
 			return nil, nil, fmt.Errorf("reading a %s message: %w", m.Topic, err)
 		}
-		return nil, ChargeOrderArgs{OpKey: r.OpKey, Early: true}, nil
+		return nil, ChargeOrderArgs{OpKey: check.OpKey, Early: true}, nil
 	case orders.TopicPaymentFailed:
 		return nil, nil, nil // the order page shows it; no job follows
 	}
@@ -85,6 +85,8 @@ func (d *Dispatcher) Requeue(ctx context.Context, tx pgx.Tx, overdue []operation
 			queue = append(queue, river.InsertManyParams{Args: ChargeOrderArgs{OpKey: op.Key}})
 		case receipts.Kind:
 			queue = append(queue, river.InsertManyParams{Args: SendReceiptArgs{OpKey: op.Key}})
+		case payments.EventKind:
+			queue = append(queue, river.InsertManyParams{Args: ApplyEventArgs{OpKey: op.Key}})
 		}
 	}
 	return d.enqueue(ctx, tx, queue)

@@ -80,7 +80,7 @@ func newShop(t *testing.T) *shop {
 	gateway := payments.NewGateway(payments.GatewayConfig{SecretKey: "sk_test_journey", BaseURL: s.stripe, Timeout: 5 * time.Second})
 	s.client, err = jobs.NewWorker(s.pool, jobs.Config{Workers: 8, Timeout: time.Minute, Rescue: 5 * time.Minute, Wake: s.relay.Wake},
 		payments.NewService(s.ops, s.orders, gateway, payments.Policy{}, quiet),
-		receipts.NewService(s.ops, s.orders, mailer, receipts.Config{ShopURL: "http://shop.example", From: "Once <orders@once.example>"}, quiet), quiet)
+		payments.NewEvents(s.pool, s.ops, quiet), receipts.NewService(s.ops, s.orders, mailer, receipts.Config{ShopURL: "http://shop.example", From: "Once <orders@once.example>"}, quiet), quiet)
 	require.NoError(t, err)
 	return s
 }

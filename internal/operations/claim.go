@@ -32,7 +32,8 @@ WITH before AS (
 	WHERE o.fingerprint = @fingerprint
 	  AND (o.state = 'pending'
 	    OR (o.state = 'running' AND o.lease_until <= clock_timestamp())
-	    OR (o.state = 'waiting' AND (@early OR o.retry_at <= clock_timestamp())))
+	    OR (o.state = 'waiting' AND (@early OR o.retry_at <= clock_timestamp()))
+	    OR (o.state = 'stuck' AND @early AND o.outcome_unknown))
 	RETURNING ` + columns + `
 ), event AS (
 	INSERT INTO operation_events (op_key, type, fence, owner, source, detail)
@@ -54,8 +55,8 @@ type Lease struct {
 // ClaimOptions say how a claim is made.
 type ClaimOptions struct {
 	Source Source
-	// Early takes a waiting operation before its retry_at: the answer that it
-	// waits for may have come.
+	// Early takes a waiting operation before its retry_at, and one that is stuck
+	// because its outcome is unknown: the answer that it waits for may have come.
 	Early bool
 	// Outside marks an effect beyond the database. The first such claim sets
 	// first_sent_at: from then on the provider may have seen the key.
@@ -79,7 +80,7 @@ func (s *Store) Claim(ctx context.Context, in Intent, o ClaimOptions) (lease *Le
 	return nil, done, err
 }
 
-func (s *Store) claimOperation(ctx context.Context, q querier, in Intent, o ClaimOptions) (Operation, error) {
+func (s *Store) claimOperation(ctx context.Context, q Querier, in Intent, o ClaimOptions) (Operation, error) {
 	args := s.intentArgs(in, o.Source)
 	args["early"], args["outside"] = o.Early, o.Outside
 	rows, _ := q.Query(ctx, claimSQL, args)
@@ -88,7 +89,7 @@ func (s *Store) claimOperation(ctx context.Context, q querier, in Intent, o Clai
 
 // explainRefusal says why a row could not be claimed. It decides nothing: the
 // claim already did.
-func (s *Store) explainRefusal(ctx context.Context, q querier, in Intent, source Source) (*Operation, error) {
+func (s *Store) explainRefusal(ctx context.Context, q Querier, in Intent, source Source) (*Operation, error) {
 	op, err := getOperation(ctx, q, in.Key)
 	if err != nil {
 		return nil, err
@@ -120,7 +121,7 @@ WITH counted AS (
 INSERT INTO operation_events (op_key, type, fence, source) SELECT op_key, 'replayed', fence, @source FROM counted`
 
 // recordReplay counts a repeat that was answered from the stored result.
-func recordReplay(ctx context.Context, q querier, key Key, source Source) error {
+func recordReplay(ctx context.Context, q Querier, key Key, source Source) error {
 	rows, err := q.Query(ctx, replaySQL, pgx.NamedArgs{"key": key, "source": source})
 	if err == nil {
 		rows.Close()

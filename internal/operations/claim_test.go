@@ -74,8 +74,13 @@ func TestClaimRefusesForTheRightReason(t *testing.T) {
 	require.True(t, lease.OutcomeUnknown, "what was not known stays unknown until somebody finds out")
 
 	require.NoError(t, s.Stick(ctx, lease, "nobody can tell", true))
-	_, _, err = s.Claim(ctx, intent(t, "charge", 1, 100), operations.ClaimOptions{Early: true})
+	_, _, err = s.Claim(ctx, intent(t, "charge", 1, 100), operations.ClaimOptions{})
 	require.ErrorIs(t, err, operations.ErrStuck)
+	lease, _, err = s.Claim(ctx, intent(t, "charge", 1, 100), operations.ClaimOptions{Early: true})
+	require.NoError(t, err, "evidence may have come for what nobody could tell")
+	require.NoError(t, s.Stick(ctx, lease, "the amounts differ", false))
+	_, _, err = s.Claim(ctx, intent(t, "charge", 1, 100), operations.ClaimOptions{Early: true})
+	require.ErrorIs(t, err, operations.ErrStuck, "what is known and wrong waits for a person")
 }
 
 func TestARepeatIsAnsweredFromTheStoredResult(t *testing.T) {

@@ -35,7 +35,7 @@ SELECT op_key FROM kept`
 // A crash before the commit leaves the lease to pass; the next worker asks the
 // provider with the same key and arrives here again.
 func (s *Store) Complete(ctx context.Context, l *Lease, c Completion, effects func(ctx context.Context, tx pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := s.completeOperation(ctx, tx, l, c); err != nil {
 			return err
 		}
@@ -44,6 +44,7 @@ func (s *Store) Complete(ctx context.Context, l *Lease, c Completion, effects fu
 		}
 		return effects(ctx, tx)
 	})
+	return s.noted(ctx, l, "completing", err)
 }
 
 func (s *Store) completeOperation(ctx context.Context, tx pgx.Tx, l *Lease, c Completion) error {

@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,10 +15,8 @@ import (
 // comes. The clock is the database's.
 const held = `op_key = @key AND fence = @fence AND state = 'running' AND lease_until > clock_timestamp()`
 
-// execHeld runs a statement guarded by held. No row means that the lease is
-// lost; that is noted on the timeline, outside the caller's transaction, so
-// that a refused write can be seen later.
-func (s *Store) execHeld(ctx context.Context, q querier, l *Lease, what, sql string, args pgx.NamedArgs) error {
+// execHeld runs a statement guarded by held. No row means that the lease is lost.
+func (s *Store) execHeld(ctx context.Context, q Querier, l *Lease, what, sql string, args pgx.NamedArgs) error {
 	args["key"], args["fence"], args["owner"] = l.Key, l.Fence, s.owner
 	rows, _ := q.Query(ctx, sql, args)
 	_, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[string])
@@ -25,24 +24,35 @@ func (s *Store) execHeld(ctx context.Context, q querier, l *Lease, what, sql str
 	case nil:
 		return nil
 	case pgx.ErrNoRows:
-		s.noteFencedOff(ctx, l, what)
 		return fmt.Errorf("%s %s %s under fence %d: %w", what, l.Kind, l.Key, l.Fence, ErrLeaseLost)
 	default:
 		return fmt.Errorf("%s %s %s: %w", what, l.Kind, l.Key, err)
 	}
 }
 
-func (s *Store) noteFencedOff(ctx context.Context, l *Lease, what string) {
+// noted puts a refused write on the timeline, so that it can be seen later. It
+// is called when no transaction is open: to ask the pool for a second
+// connection while holding one is how a whole process freezes.
+func (s *Store) noted(ctx context.Context, l *Lease, what string, err error) error {
+	if !errors.Is(err, ErrLeaseLost) {
+		return err
+	}
 	// A failure to note it must not hide the refusal itself.
 	_, _ = s.pool.Exec(context.WithoutCancel(ctx), `INSERT INTO operation_events (op_key, type, fence, owner, detail)
 		VALUES (@key, 'fenced_off', @fence, @owner, jsonb_build_object('refused', @what::text))`,
 		pgx.NamedArgs{"key": l.Key, "fence": l.Fence, "owner": s.owner, "what": what})
+	return err
+}
+
+// write runs one guarded statement on its own.
+func (s *Store) write(ctx context.Context, l *Lease, what, sql string, args pgx.NamedArgs) error {
+	return s.noted(ctx, l, what, s.execHeld(ctx, s.pool, l, what, sql, args))
 }
 
 // Heartbeat extends the lease by a full TTL. ErrLeaseLost when it has passed.
 func (s *Store) Heartbeat(ctx context.Context, l *Lease) error {
 	start := time.Now()
-	err := s.execHeld(ctx, s.pool, l, "renewing", `
+	err := s.write(ctx, l, "renewing", `
 		UPDATE operations SET lease_until = clock_timestamp() + make_interval(secs => @ttl), updated_at = clock_timestamp()
 		WHERE `+held+` RETURNING op_key`, pgx.NamedArgs{"ttl": s.ttl.Seconds()})
 	if err == nil {
@@ -69,7 +79,7 @@ type Call struct {
 // whoever comes next finds the reference and goes on from there.
 func (s *Store) Progress(ctx context.Context, l *Lease, call Call, ref string) error {
 	start := time.Now()
-	err := s.execHeld(ctx, s.pool, l, "recording progress of", `
+	err := s.write(ctx, l, "recording progress of", `
 		WITH kept AS (
 			UPDATE operations SET lease_until = clock_timestamp() + make_interval(secs => @ttl),
 			       provider_ref = coalesce(nullif(@ref, ''), provider_ref), updated_at = clock_timestamp()
@@ -98,7 +108,7 @@ type Wait struct {
 
 // Wait gives the lease back and parks the operation. ErrLeaseLost when it has passed.
 func (s *Store) Wait(ctx context.Context, l *Lease, w Wait) error {
-	return s.execHeld(ctx, s.pool, l, "parking", `
+	return s.write(ctx, l, "parking", `
 		WITH kept AS (
 			UPDATE operations SET state = 'waiting', owner = NULL, lease_until = NULL,
 			       retry_at = clock_timestamp() + make_interval(secs => @after), wait_reason = @reason,
@@ -115,7 +125,7 @@ func (s *Store) Wait(ctx context.Context, l *Lease, w Wait) error {
 
 // Stick gives the operation to a person, with the reason. ErrLeaseLost when the lease has passed.
 func (s *Store) Stick(ctx context.Context, l *Lease, reason string, unknown bool) error {
-	return s.execHeld(ctx, s.pool, l, "handing over", `
+	return s.write(ctx, l, "handing over", `
 		WITH kept AS (
 			UPDATE operations SET state = 'stuck', owner = NULL, lease_until = NULL, error = @reason,
 			       outcome_unknown = @unknown, updated_at = clock_timestamp()
@@ -130,7 +140,7 @@ func (s *Store) Stick(ctx context.Context, l *Lease, reason string, unknown bool
 // Release gives the lease back without a result, so that the next delivery can
 // start at once: for a worker that is told to stop before it sent anything.
 func (s *Store) Release(ctx context.Context, l *Lease) error {
-	return s.execHeld(ctx, s.pool, l, "releasing", `
+	return s.write(ctx, l, "releasing", `
 		WITH kept AS (
 			UPDATE operations SET state = 'pending', owner = NULL, lease_until = NULL, start_by = clock_timestamp(),
 			       updated_at = clock_timestamp()

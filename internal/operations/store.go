@@ -56,8 +56,8 @@ const columns = `op_key, kind, identity, subject_type, subject_id, params, finge
 	lease_until, retry_at, wait_reason, due_at, first_sent_at, outcome_unknown, provider_ref, result, error, claims,
 	replays, created_at, updated_at, finished_at`
 
-// querier is what a pool and a transaction have in common.
-type querier interface {
+// Querier is what a pool and a transaction have in common.
+type Querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
@@ -66,7 +66,7 @@ func (s *Store) Get(ctx context.Context, key Key) (Operation, error) {
 	return getOperation(ctx, s.pool, key)
 }
 
-func getOperation(ctx context.Context, q querier, key Key) (Operation, error) {
+func getOperation(ctx context.Context, q Querier, key Key) (Operation, error) {
 	rows, _ := q.Query(ctx, `SELECT `+columns+` FROM operations WHERE op_key = $1`, key)
 	op, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Operation])
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -78,9 +78,31 @@ func getOperation(ctx context.Context, q querier, key Key) (Operation, error) {
 	return op, nil
 }
 
+// FindEffect finds an operation of a kind by its key or by the provider's name
+// for its effect; ErrNotFound when neither is known. An empty key or reference
+// finds nothing.
+func (s *Store) FindEffect(ctx context.Context, q Querier, kind string, key Key, ref string) (Operation, error) {
+	rows, _ := q.Query(ctx, `SELECT `+columns+` FROM operations
+		WHERE kind = @kind AND (op_key = @key OR (provider_ref = @ref AND @ref <> '')) ORDER BY op_key = @key DESC LIMIT 1`,
+		pgx.NamedArgs{"kind": kind, "key": key, "ref": ref})
+	op, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Operation])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Operation{}, fmt.Errorf("looking for the %s of %q: %w", kind, ref, ErrNotFound)
+	}
+	if err != nil {
+		return Operation{}, fmt.Errorf("looking for the %s of %q: %w", kind, ref, err)
+	}
+	return op, nil
+}
+
 // BySubject returns the operations that belong to one thing, oldest first.
 func (s *Store) BySubject(ctx context.Context, subjectType, subjectID string) ([]Operation, error) {
-	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` FROM operations
+	return s.BySubjectIn(ctx, s.pool, subjectType, subjectID)
+}
+
+// BySubjectIn is BySubject on a connection that the caller holds.
+func (s *Store) BySubjectIn(ctx context.Context, q Querier, subjectType, subjectID string) ([]Operation, error) {
+	rows, _ := q.Query(ctx, `SELECT `+columns+` FROM operations
 		WHERE subject_type = $1 AND subject_id = $2 ORDER BY created_at, op_key LIMIT 500`, subjectType, subjectID)
 	ops, err := pgx.CollectRows(rows, pgx.RowToStructByName[Operation])
 	if err != nil {

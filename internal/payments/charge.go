@@ -53,7 +53,8 @@ type charge struct {
 // Charge moves the charge with this key as far as it can go now. It is the one
 // door: the first delivery, a repeat, a retry after a crash and a nudge from
 // the shopper's return all come in here. A charge that is done, held or not
-// due is left alone and that is no error.
+// due is left alone and that is no error; only an early look at a charge that is
+// held returns ErrLeaseHeld and wants to be repeated.
 func (s *Service) Charge(ctx context.Context, key operations.Key, o operations.ClaimOptions) error {
 	op, err := s.ops.Get(ctx, key)
 	if err != nil {
@@ -64,6 +65,9 @@ func (s *Service) Charge(ctx context.Context, key operations.Key, o operations.C
 	switch {
 	case done != nil:
 		return nil
+	case errors.Is(err, operations.ErrLeaseHeld) && o.Early:
+		// The holder may have asked before the answer came, and then wait for long: this look must not be lost.
+		return err
 	case errors.Is(err, operations.ErrLeaseHeld), errors.Is(err, operations.ErrNotDue), errors.Is(err, operations.ErrStuck):
 		s.log.InfoContext(ctx, "charge left alone", "op_key", key, "why", err)
 		return nil

@@ -41,14 +41,18 @@ func TestRow4_ADeclineThenAnotherCardPaysTheSameOrder(t *testing.T) {
 		w := newWorld(t)
 		order, first := w.place(declined)
 		w.charge(first)
-		ok, err := payments.Retry(context.Background(), w.pool, w.orders, w.ops, order, payments.Method{PaymentMethod: declined})
+		ok, err := payments.Retry(context.Background(), w.pool, w.orders, w.ops, order, 1, payments.Method{PaymentMethod: declined})
 		require.NoError(t, err)
 		require.True(t, ok)
 		second := w.planFrom("payment.requested", payments.RetryIntent)
 		require.NotEqual(t, first, second)
 		w.charge(second)
 		require.Equal(t, operations.Declined, *w.op(second).Outcome, "the same card was asked again")
-		ok, err = payments.Retry(context.Background(), w.pool, w.orders, w.ops, order, payments.Method{PaymentMethod: "pm_card_visa"})
+		ok, err = payments.Retry(context.Background(), w.pool, w.orders, w.ops, order, 1, payments.Method{PaymentMethod: "pm_card_visa"})
+		require.NoError(t, err)
+		require.False(t, ok, "the form of the first decline has had its answer")
+		require.Equal(t, orders.PaymentFailed, w.order(order.PublicID).State)
+		ok, err = payments.Retry(context.Background(), w.pool, w.orders, w.ops, order, 2, payments.Method{PaymentMethod: "pm_card_visa"})
 		require.NoError(t, err)
 		require.True(t, ok)
 		third := w.planFrom("payment.requested", payments.RetryIntent)
@@ -73,9 +77,9 @@ func TestManyClicksOnTryAgainAreOneAttempt(t *testing.T) {
 	w.charge(key)
 	var reopened atomic.Int64
 	var wg sync.WaitGroup
-	for range 10 {
+	for range 40 { // more than the pool has connections
 		wg.Go(func() {
-			ok, err := payments.Retry(context.Background(), w.pool, w.orders, w.ops, order, payments.Method{PaymentMethod: "pm_card_visa"})
+			ok, err := payments.Retry(context.Background(), w.pool, w.orders, w.ops, order, 1, payments.Method{PaymentMethod: "pm_card_visa"})
 			if err != nil {
 				t.Errorf("retrying: %v", err)
 			}
@@ -88,7 +92,7 @@ func TestManyClicksOnTryAgainAreOneAttempt(t *testing.T) {
 	require.EqualValues(t, 1, reopened.Load())
 	w.charge(w.planFrom("payment.requested", payments.RetryIntent))
 	require.Len(t, w.moved(), 1)
-	ok, err := payments.Retry(context.Background(), w.pool, w.orders, w.ops, order, payments.Method{PaymentMethod: "pm_card_visa"})
+	ok, err := payments.Retry(context.Background(), w.pool, w.orders, w.ops, order, 1, payments.Method{PaymentMethod: "pm_card_visa"})
 	require.NoError(t, err)
 	require.False(t, ok, "a paid order is not paid again")
 }

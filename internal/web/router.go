@@ -43,6 +43,9 @@ type Config struct {
 	InboxURL       string // page of the local inbox; empty outside the demo
 	PublishableKey string
 	TestCards      bool // the account is a test account
+	// WebhookSecrets sign the provider's events; two while one is being rolled,
+	// none when no endpoint is set up.
+	WebhookSecrets []string
 }
 
 // Deps are what the pages work with.
@@ -52,12 +55,13 @@ type Deps struct {
 	Ops     *operations.Store
 	Access  *access.Store
 	Gateway *payments.Gateway
+	Events  *payments.Events
 	Feed    *storefront.Feed
 	Wake    func()
 	Log     *slog.Logger
 }
 
-// bodyLimit is the largest body that any route accepts.
+// bodyLimit is the largest form or JSON body that is read.
 const bodyLimit = 64 << 10
 
 // Handler returns the routes of the whole server:
@@ -65,6 +69,7 @@ const bodyLimit = 64 << 10
 //	/, /products, /cart, /checkout, /orders   shoppers' browsers
 //	/admin                                    operators' browsers
 //	/api/v1                                   programs, with a key
+//	/webhooks/stripe                          Stripe, with a signature
 //	/assets                                   browsers
 //	/healthz                                  whoever watches the process
 //	/dev/stories                              engineers, in development
@@ -82,7 +87,7 @@ func Handler(c Config, d Deps) (http.Handler, error) {
 	if err := r.SetTrustedProxies(nil); err != nil {
 		return nil, err
 	}
-	r.Use(httpx.Identify, httpx.Log(d.Log), httpx.SecurityHeaders(policy(c)), k.Recover, k.LimitBody(bodyLimit))
+	r.Use(httpx.Identify, httpx.Log(d.Log), httpx.SecurityHeaders(policy(c)), k.Recover, k.CleanAddress)
 	r.NoRoute(func(c *gin.Context) { k.Error(c, apperr.New(apperr.NotFound, "There is nothing at this address.")) })
 	r.NoMethod(func(c *gin.Context) {
 		k.Error(c, apperr.New(apperr.MethodNotAllowed, "This address cannot be used like that."))
@@ -91,12 +96,16 @@ func Handler(c Config, d Deps) (http.Handler, error) {
 	r.GET("/assets/*name", gin.WrapH(assets.Handler()))
 	r.HEAD("/assets/*name", gin.WrapH(assets.Handler()))
 
-	storefront.Register(r.Group("", k.SameOrigin), k, storefront.Config{ShopURL: c.ShopURL, Secure: secure, Demo: c.Demo,
+	if len(c.WebhookSecrets) > 0 {
+		r.POST("/webhooks/stripe", k.LimitBody(webhookLimit), k.JSON(stripeWebhook(c.WebhookSecrets, d.Events, d.Wake)))
+	}
+	small := k.LimitBody(bodyLimit)
+	storefront.Register(r.Group("", small, k.SameOrigin), k, storefront.Config{ShopURL: c.ShopURL, Secure: secure, Demo: c.Demo,
 		StripeJS: c.StripeJS, PublishableKey: c.PublishableKey, InboxURL: c.InboxURL, TestCards: c.TestCards},
 		storefront.Deps{Pool: d.Pool, Orders: d.Orders, Ops: d.Ops, Gateway: d.Gateway, Feed: d.Feed, Wake: d.Wake})
-	admin.Register(r.Group("/admin", k.SameOrigin), k, admin.Config{Secure: secure, Demo: c.Demo, StripeURL: c.StripeURL},
+	admin.Register(r.Group("/admin", small, k.SameOrigin), k, admin.Config{Secure: secure, Demo: c.Demo, StripeURL: c.StripeURL},
 		admin.Deps{Pool: d.Pool, Ops: d.Ops, Orders: d.Orders, Access: d.Access})
-	api.Register(r.Group("/api/v1"), k, api.Deps{Orders: d.Orders, Ops: d.Ops, Access: d.Access, Wake: d.Wake, ShopURL: c.ShopURL})
+	api.Register(r.Group("/api/v1", small), k, api.Deps{Orders: d.Orders, Ops: d.Ops, Access: d.Access, Wake: d.Wake, ShopURL: c.ShopURL})
 	if c.Dev {
 		stories(r, k)
 	}

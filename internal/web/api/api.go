@@ -2,6 +2,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -135,8 +136,8 @@ func (a *API) placeOrder(c *gin.Context, who access.Credential) error {
 		return err
 	}
 	var req orderRequest
-	if !utf8.Valid(raw) {
-		return apperr.New(apperr.Malformed, "The body is not valid UTF-8.")
+	if err := checkText(raw); err != nil {
+		return err
 	}
 	if err := json.Unmarshal(raw, &req); err != nil {
 		return apperr.New(apperr.Malformed, "The body is not the JSON of an order: %v.", err)
@@ -183,6 +184,27 @@ func (a *API) placeOrder(c *gin.Context, who access.Credential) error {
 	c.Header("Location", "/api/v1/orders/"+placed.ID)
 	c.Data(http.StatusCreated, "application/json; charset=utf-8", op.Result)
 	return nil
+}
+
+// checkText refuses what cannot be stored: bytes that are no UTF-8, and the
+// character NUL, which JSON can carry and PostgreSQL cannot.
+func checkText(raw []byte) error {
+	if !utf8.Valid(raw) {
+		return apperr.New(apperr.Malformed, "The body is not valid UTF-8.")
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	for {
+		token, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return apperr.New(apperr.Malformed, "The body is not JSON: %v.", err)
+		}
+		if text, ok := token.(string); ok && strings.ContainsRune(text, 0) {
+			return apperr.New(apperr.Malformed, "The body contains the character NUL (\\u0000), which cannot be stored.")
+		}
+	}
 }
 
 func printable(s string) bool {

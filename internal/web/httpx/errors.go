@@ -3,6 +3,7 @@ package httpx
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -43,10 +44,17 @@ func statusOf(err error) int {
 // messageOf is what a person may read of an error. Faults of ours are not
 // explained to strangers; the log has them under the request id.
 func messageOf(err error, status int) string {
+	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return tooLarge(e.Limit)
+	}
 	if e, ok := errors.AsType[*apperr.Error](err); ok && status < 500 {
 		return e.Message
 	}
 	return ""
+}
+
+func tooLarge(limit int64) string {
+	return fmt.Sprintf("The request is larger than the %d KiB that are read here. Nothing was changed.", limit/1024)
 }
 
 func (k *Kit) logError(c *gin.Context, err error, status int) {
@@ -57,10 +65,10 @@ func (k *Kit) logError(c *gin.Context, err error, status int) {
 		"request_id", RequestID(c), "error", err)
 }
 
-// Error answers with a page, or with problem+json below /api/, for middleware
+// Error answers with a page, or with problem+json where programs call, for middleware
 // that serves both.
 func (k *Kit) Error(c *gin.Context, err error) {
-	if strings.HasPrefix(c.Request.URL.Path, "/api/") {
+	if strings.HasPrefix(c.Request.URL.Path, "/api/") || strings.HasPrefix(c.Request.URL.Path, "/webhooks/") {
 		k.ProblemError(c, err)
 		return
 	}

@@ -59,12 +59,33 @@ func (k *Kit) LimitBody(limit int64) gin.HandlerFunc {
 		if c.Request.ContentLength > limit {
 			// The rest of the body is not read; the connection ends with the answer.
 			c.Header("Connection", "close")
-			k.Error(c, apperr.New(apperr.TooLarge, "The request is larger than the %d KiB that we accept. Nothing was changed.", limit/1024))
+			k.Error(c, apperr.New(apperr.TooLarge, "%s", tooLarge(limit)))
 			return
 		}
 		c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, limit)
 	}
 }
+
+// CleanAddress refuses addresses whose path or query is not text: no page has
+// such an address, and the database would refuse it later with an error that
+// looks like ours.
+func (k *Kit) CleanAddress(c *gin.Context) {
+	if !isText(c.Request.URL.Path) {
+		k.Error(c, apperr.New(apperr.NotFound, "There is nothing at this address."))
+		return
+	}
+	for name, values := range c.Request.URL.Query() {
+		for _, v := range append(values, name) {
+			if !isText(v) {
+				k.Error(c, apperr.New(apperr.Malformed, "The address contains text that is not valid UTF-8."))
+				return
+			}
+		}
+	}
+}
+
+// isText says whether PostgreSQL takes a string as text.
+func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
 // SameOrigin refuses forms that another site sends in our visitor's name
 // (net/http.CrossOriginProtection).
@@ -85,7 +106,7 @@ func Form(c *gin.Context) (url.Values, error) {
 	}
 	for name, values := range c.Request.PostForm {
 		for _, v := range append(values, name) {
-			if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
+			if !isText(v) {
 				return nil, apperr.New(apperr.Malformed, "The form contains text that is not valid UTF-8. Nothing was changed.")
 			}
 		}

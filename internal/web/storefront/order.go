@@ -53,7 +53,7 @@ func (s *Storefront) payAgain(c *gin.Context) error {
 	}
 	if problem == "" {
 		method.ShopURL = s.ShopURL
-		if _, err := payments.Retry(ctx, s.Pool, s.Orders, s.Ops, order, method); err != nil {
+		if _, err := payments.Retry(ctx, s.Pool, s.Orders, s.Ops, order, number(form.Get("attempt")), method); err != nil {
 			return err
 		}
 		s.Wake()
@@ -69,7 +69,7 @@ func (s *Storefront) authenticate(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	charge, ok, err := payments.LastCharge(ctx, s.Ops, order.ID)
+	charge, ok, err := payments.LastCharge(ctx, s.Ops, s.Pool, order.ID)
 	if err != nil {
 		return err
 	}
@@ -94,12 +94,12 @@ func (s *Storefront) returned(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	charge, ok, err := payments.LastCharge(ctx, s.Ops, order.ID)
+	charge, ok, err := payments.LastCharge(ctx, s.Ops, s.Pool, order.ID)
 	if err != nil {
 		return err
 	}
 	if ok {
-		if err := pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error { return payments.NoteReturn(ctx, tx, order.ID, charge) }); err != nil {
+		if err := pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error { return payments.NoteReturn(ctx, tx, charge) }); err != nil {
 			return err
 		}
 		s.Wake()
