@@ -45,8 +45,8 @@ const (
 // eventResult is the stored answer of an event.
 type eventResult struct {
 	Charge  operations.Key `json:"charge,omitempty"` // the charge that it made us look at
-	Ignored bool           `json:"ignored,omitempty"`
-	Orphan  bool           `json:"orphan,omitempty"` // money that no order of ours asked for
+	Ignored bool           `json:"ignored,omitzero"`
+	Orphan  bool           `json:"orphan,omitzero"` // money that no order of ours asked for
 	Foreign string         `json:"foreign_api_version,omitempty"`
 }
 

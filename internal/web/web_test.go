@@ -56,8 +56,8 @@ func newSite(t *testing.T) *site {
 	server := httptest.NewUnstartedServer(nil)
 	s.url = "http://" + server.Listener.Addr().String()
 	handler, err := web.Handler(web.Config{ShopURL: s.url, Demo: true, Dev: true, StripeJS: "http://stripe.example/_sim/js/v3/",
-		StripeAPI: "http://stripe.example", PublishableKey: "pk_test_x", TestCards: true},
-		web.Deps{Pool: s.pool, Orders: s.orders, Ops: s.ops, Access: s.access, Feed: feed, Log: log,
+		StripeAPI: "http://stripe.example", PublishableKey: "pk_test_x", TestCards: true, WebhookSecrets: []string{"whsec_a", "whsec_b"}},
+		web.Deps{Pool: s.pool, Orders: s.orders, Ops: s.ops, Access: s.access, Feed: feed, Log: log, Events: payments.NewEvents(s.pool, s.ops, log),
 			Gateway: payments.NewGateway(payments.GatewayConfig{SecretKey: "sk_test_x", BaseURL: "http://127.0.0.1:1", Timeout: time.Second}),
 			Wake:    func() { s.woken <- struct{}{} }})
 	require.NoError(t, err)
