@@ -106,6 +106,8 @@ func (c *core) startWorker(ctx context.Context, s stripeConfig, m mailConfig, sh
 	if err := client.Start(context.WithoutCancel(ctx)); err != nil {
 		return nil, fmt.Errorf("starting the worker: %w", err)
 	}
+	c.log.Info("deadlines nest", "stripe_timeout", time.Duration(s.StripeTimeout).String(), "lease", c.ops.TTL().String(),
+		"job_timeout", time.Duration(w.JobTimeout).String(), "rescue_after", rescueAfter.String())
 	sweepCtx, stopSweeping := context.WithCancel(context.WithoutCancel(ctx))
 	swept := make(chan struct{})
 	go func() {

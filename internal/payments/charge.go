@@ -170,6 +170,9 @@ func (c charge) send(ctx context.Context, do func(context.Context) (PaymentInten
 	callCtx, cancel := context.WithDeadline(ctx, c.lease.Deadline.Add(-leaseMargin))
 	defer cancel()
 	pi, call, err := do(callCtx)
+	if problem, ok := errors.AsType[*ProviderError](err); ok && problem.Paused {
+		return err // nothing was sent, so there is nothing to record
+	}
 	if recordErr := c.ops.Progress(ctx, c.lease, call, pi.ID); recordErr != nil {
 		return recordErr
 	}

@@ -11,6 +11,7 @@ import (
 type ProviderError struct {
 	Answered    bool // the provider answered with an error that could be read
 	NotSent     bool // nothing has left this process
+	Paused      bool // it was not sent because the provider is down or busy
 	Type        string
 	Code        string
 	DeclineCode string
@@ -47,6 +48,8 @@ const (
 	VerdictUnknown Verdict = "unknown"
 	// VerdictLookUp: the object is in a state that does not allow the call; read it and decide.
 	VerdictLookUp Verdict = "look up"
+	// VerdictPaused: it was not sent, so nothing is known that was not known before.
+	VerdictPaused Verdict = "paused"
 	// VerdictBug: our request is wrong. Stop and call a person; never "check your card".
 	VerdictBug Verdict = "bug"
 )
@@ -68,6 +71,8 @@ func judge(err error, sentBefore bool) (Verdict, *ProviderError) {
 		return first
 	}
 	switch {
+	case e.Paused:
+		return VerdictPaused, e
 	case e.NotSent:
 		return VerdictBug, e
 	case !e.Answered:

@@ -131,7 +131,17 @@ func (c charge) refused(ctx context.Context, err error) error {
 		c.log.ErrorContext(ctx, "the provider refused our request", "op_key", c.lease.Key, "problem", problem.Error())
 		return c.ops.Stick(ctx, c.lease, "the provider refused our request as wrong: "+problem.Error(), c.sentBefore)
 	}
+	if verdict == VerdictPaused {
+		return c.paused(ctx, problem)
+	}
 	return c.wait(ctx, err, verdict == VerdictUnknown)
+}
+
+// paused parks the charge until the provider is well again. It neither uses up
+// patience nor forgets that an earlier outcome is unknown.
+func (c charge) paused(ctx context.Context, problem *ProviderError) error {
+	return c.ops.Wait(ctx, c.lease, operations.Wait{After: openFor/2 + rand.N(openFor), Reason: "provider unavailable",
+		Unknown: c.lease.OutcomeUnknown, Problem: problem.Error()})
 }
 
 // wait parks the charge; the sweeper sends it round again with the same keys.

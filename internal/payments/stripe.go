@@ -23,8 +23,9 @@ type GatewayConfig struct {
 // Gateway speaks to Stripe through stripe-go v76, one client an instance: the
 // package-level key and backends of the library are shared by a whole process.
 type Gateway struct {
-	api     *client.API
-	timeout time.Duration
+	api      *client.API
+	timeout  time.Duration
+	pressure *pressure
 }
 
 // NewGateway returns a gateway. Retries are left to the operations: a library
@@ -41,7 +42,7 @@ func NewGateway(c GatewayConfig) *Gateway {
 		backend.URL = stripe.String(c.BaseURL)
 	}
 	b := stripe.GetBackendWithConfig(stripe.APIBackend, backend)
-	return &Gateway{api: client.New(c.SecretKey, &stripe.Backends{API: b, Uploads: b, Connect: b}), timeout: c.Timeout}
+	return &Gateway{api: client.New(c.SecretKey, &stripe.Backends{API: b, Uploads: b, Connect: b}), timeout: c.Timeout, pressure: newPressure()}
 }
 
 func newTransport() *http.Transport {
@@ -151,6 +152,11 @@ func (g *Gateway) FindIntent(ctx context.Context, op operations.Key, since time.
 	defer cancel()
 	params.Context = ctx
 	call := operations.Call{Name: "find"}
+	done, paused := g.pressure.admit()
+	if paused != nil {
+		call.Problem = paused.Error()
+		return PaymentIntent{}, call, paused
+	}
 	start := time.Now()
 	list := g.api.PaymentIntents.List(params)
 	var found PaymentIntent
@@ -162,9 +168,11 @@ func (g *Gateway) FindIntent(ctx context.Context, op operations.Key, since time.
 	call.DurationMS = time.Since(start).Milliseconds()
 	if err := list.Err(); err != nil {
 		problem := readError(err)
+		done(problem)
 		call.RequestID, call.Status, call.Problem = problem.RequestID, problem.Status, problem.Error()
 		return PaymentIntent{}, call, problem
 	}
+	done(nil)
 	call.Status, call.Result = http.StatusOK, "none"
 	if found.ID != "" {
 		call.Result = found.Status
@@ -184,14 +192,21 @@ func (g *Gateway) call(ctx context.Context, params *stripe.Params, name string, 
 	if call.Key != "" {
 		params.SetIdempotencyKey(call.Key)
 	}
+	done, paused := g.pressure.admit()
+	if paused != nil {
+		call.Problem = paused.Error()
+		return PaymentIntent{}, call, paused
+	}
 	start := time.Now()
 	pi, err := do()
 	call.DurationMS = time.Since(start).Milliseconds()
 	if err != nil {
 		problem := readError(err)
+		done(problem)
 		call.RequestID, call.Status, call.Replayed, call.Problem = problem.RequestID, problem.Status, problem.Replayed, problem.Error()
 		return PaymentIntent{}, call, problem
 	}
+	done(nil)
 	if r := pi.LastResponse; r != nil {
 		call.RequestID, call.Status, call.Replayed = r.RequestID, r.StatusCode, replayed(r.Header)
 	}
@@ -234,4 +249,82 @@ func readStripeError(e *stripe.Error) ProviderError {
 		out.Replayed = replayed(e.LastResponse.Header)
 	}
 	return out
+}
+
+// ListedIntent is a PaymentIntent as the provider lists it, for those who check
+// our books against its own.
+type ListedIntent struct {
+	ID, Status                 string
+	Amount, Received, Refunded int64 // minor units
+	Currency                   string
+	Charge                     string         // the latest charge; may be empty
+	Operation                  operations.Key // ours, from the metadata; may be empty
+	Metadata                   map[string]string
+	Created                    time.Time // by the provider's clock, whole seconds
+}
+
+// ListedRefund is a refund as the provider lists it.
+type ListedRefund struct {
+	ID, Status    string
+	PaymentIntent string // may be empty
+	Amount        int64  // minor units
+	Currency      string
+	Operation     operations.Key // ours, from the metadata; may be empty
+	Created       time.Time      // by the provider's clock, whole seconds
+}
+
+// PaymentIntents gives each every PaymentIntent of the account that was made
+// since a moment, newest first; the zero time gives all there are. It reads
+// pages of 100 and ends with the first error of each or of the provider.
+func (g *Gateway) PaymentIntents(ctx context.Context, since time.Time, each func(ListedIntent) error) error {
+	params := &stripe.PaymentIntentListParams{CreatedRange: madeSince(since)}
+	params.Limit, params.Context = stripe.Int64(100), ctx
+	params.AddExpand("data.latest_charge") // what has been refunded stands on the charge
+	list := g.api.PaymentIntents.List(params)
+	for list.Next() {
+		pi := list.PaymentIntent()
+		listed := ListedIntent{ID: pi.ID, Status: string(pi.Status), Amount: pi.Amount, Received: pi.AmountReceived,
+			Currency: string(pi.Currency), Operation: operations.Key(pi.Metadata[operationMetadata]), Metadata: pi.Metadata,
+			Created: time.Unix(pi.Created, 0)}
+		if pi.LatestCharge != nil {
+			listed.Charge, listed.Refunded = pi.LatestCharge.ID, pi.LatestCharge.AmountRefunded
+		}
+		if err := each(listed); err != nil {
+			return err
+		}
+	}
+	if err := list.Err(); err != nil {
+		return fmt.Errorf("listing PaymentIntents: %w", readError(err))
+	}
+	return nil
+}
+
+// Refunds gives each every refund that was made since a moment, as
+// PaymentIntents does.
+func (g *Gateway) Refunds(ctx context.Context, since time.Time, each func(ListedRefund) error) error {
+	params := &stripe.RefundListParams{CreatedRange: madeSince(since)}
+	params.Limit, params.Context = stripe.Int64(100), ctx
+	list := g.api.Refunds.List(params)
+	for list.Next() {
+		r := list.Refund()
+		listed := ListedRefund{ID: r.ID, Status: string(r.Status), Amount: r.Amount, Currency: string(r.Currency),
+			Operation: operations.Key(r.Metadata[operationMetadata]), Created: time.Unix(r.Created, 0)}
+		if r.PaymentIntent != nil {
+			listed.PaymentIntent = r.PaymentIntent.ID
+		}
+		if err := each(listed); err != nil {
+			return err
+		}
+	}
+	if err := list.Err(); err != nil {
+		return fmt.Errorf("listing refunds: %w", readError(err))
+	}
+	return nil
+}
+
+func madeSince(t time.Time) *stripe.RangeQueryParams {
+	if t.IsZero() {
+		return nil
+	}
+	return &stripe.RangeQueryParams{GreaterThanOrEqual: t.Unix()}
 }
