@@ -191,20 +191,39 @@ func rowIsThere(t *testing.T, url string) {
 // processesOf lists the processes that work in or were started on a directory.
 func processesOf(t *testing.T, dir string) []string {
 	t.Helper()
-	out, err := exec.Command("ps", "-axww", "-o", "pid=,stat=,command=").Output()
-	require.NoError(t, err)
 	var found []string
-	for line := range strings.Lines(string(out)) {
-		fields := strings.Fields(line)
-		if len(fields) < 3 || strings.HasPrefix(fields[1], "Z") {
-			continue
-		}
-		pid, _ := strconv.Atoi(fields[0])
-		if strings.Contains(line, dir) || isPostmaster(pid, filepath.Join(dir, clusterName)) {
-			found = append(found, strings.TrimSpace(line))
+	for pid, command := range commandLines(t) {
+		if strings.Contains(command, dir) || isPostmaster(pid, filepath.Join(dir, clusterName)) {
+			found = append(found, fmt.Sprintf("%d %s", pid, command))
 		}
 	}
 	return found
+}
+
+// commandLines has those of all processes that have not ended. Small containers
+// have no ps, and macOS no /proc.
+func commandLines(t *testing.T) map[int]string {
+	t.Helper()
+	lines := map[int]string{}
+	if dirs, _ := filepath.Glob("/proc/[0-9]*"); len(dirs) > 0 {
+		for _, dir := range dirs {
+			command, err := os.ReadFile(filepath.Join(dir, "cmdline")) // empty for a zombie
+			pid, errPid := strconv.Atoi(filepath.Base(dir))
+			if err == nil && errPid == nil && len(command) > 0 {
+				lines[pid] = strings.ReplaceAll(string(command), "\x00", " ")
+			}
+		}
+		return lines
+	}
+	out, err := exec.Command("ps", "-axww", "-o", "pid=,stat=,command=").Output()
+	require.NoError(t, err)
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		if pid, err := strconv.Atoi(fields[0]); err == nil && len(fields) > 2 && !strings.HasPrefix(fields[1], "Z") {
+			lines[pid] = strings.Join(fields[2:], " ")
+		}
+	}
+	return lines
 }
 
 func requireNoProcess(t *testing.T, dir string) {

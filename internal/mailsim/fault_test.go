@@ -106,7 +106,12 @@ func TestFault_Hang_Released(t *testing.T) {
 	require.Zero(t, get[listAnswer](i, "/api/messages").Total)
 	i.mustSend(mail("others go on", "o@x"))
 	require.Equal(t, http.StatusOK, i.request("DELETE", "/api/faults", "").StatusCode)
-	require.NoError(t, <-sent)
+	select {
+	case err := <-sent:
+		require.NoError(t, err)
+	case <-time.After(10 * time.Second):
+		t.Fatal("the message still hangs")
+	}
 	require.Equal(t, []string{"late", "others go on"}, i.subjects("/api/messages"))
 	i.waitHanging(0)
 }
@@ -155,6 +160,7 @@ func dialogue(t *testing.T, address string) net.Conn {
 	c, err := net.Dial("tcp", address)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
+	require.NoError(t, c.SetDeadline(time.Now().Add(20*time.Second)))
 	r := textproto.NewReader(bufio.NewReader(c))
 	for _, step := range []struct {
 		say  string
