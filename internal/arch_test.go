@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"orders":          {"outbox"},
 	"payments":        {"orders", "operations", "outbox"},
 	"receipts":        {"orders", "operations", "outbox", "templates"},
-	"jobs":            {"payments", "receipts", "operations", "outbox", "orders"},
+	"jobs":            {"payments", "receipts", "operations", "outbox", "orders", "access"},
 	"web":             {"orders", "payments", "receipts", "operations", "outbox", "auditlog", "access", "verify", "templates", "web"},
 	"verify":          {"orders", "payments", "receipts", "operations", "outbox"},
 	"demo":            {"localpg"},

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 
+	"shop/internal/access"
 	"shop/internal/database"
 	"shop/internal/jobs"
 	"shop/internal/operations"
@@ -98,7 +99,8 @@ func (c *core) startWorker(ctx context.Context, s stripeConfig, m mailConfig, sh
 	pay := payments.NewService(c.ops, c.orders, newGateway(s), payments.Policy{}, c.log)
 	send := receipts.NewService(c.ops, c.orders, mailer, receipts.Config{ShopURL: shop.ShopURL, From: m.MailFrom, Demo: shop.Demo}, c.log)
 	client, err := jobs.NewWorker(c.pool, jobs.Config{Workers: w.Workers, Timeout: time.Duration(w.JobTimeout), Rescue: rescueAfter,
-		Wake: c.relay.Wake}, pay, payments.NewEvents(c.pool, c.ops, c.log), send, c.log)
+		Wake: c.relay.Wake}, pay, payments.NewEvents(c.pool, c.ops, c.log), send,
+		jobs.NewTidier(c.pool, c.orders, c.ops, access.NewStore(c.pool), c.log), c.log)
 	if err != nil {
 		return nil, err
 	}

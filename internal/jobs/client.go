@@ -32,11 +32,12 @@ func NewInserter(pool *pgxpool.Pool, log *slog.Logger) (*river.Client[pgx.Tx], e
 }
 
 // NewWorker returns a client that works every kind of job there is.
-func NewWorker(pool *pgxpool.Pool, c Config, p *payments.Service, ev *payments.Events, r *receipts.Service, log *slog.Logger) (*river.Client[pgx.Tx], error) {
+func NewWorker(pool *pgxpool.Pool, c Config, p *payments.Service, ev *payments.Events, r *receipts.Service, t *Tidier, log *slog.Logger) (*river.Client[pgx.Tx], error) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &chargeOrder{payments: p, wake: c.Wake})
 	river.AddWorker(workers, &sendReceipt{receipts: r})
 	river.AddWorker(workers, &applyEvent{events: ev, wake: c.Wake})
+	river.AddWorker(workers, &tidyUp{tidier: t, wake: c.Wake})
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		Logger:  log,
 		Workers: workers,
@@ -50,6 +51,8 @@ func NewWorker(pool *pgxpool.Pool, c Config, p *payments.Service, ev *payments.E
 		RescueStuckJobsAfter: c.Rescue,
 		// What a job could not do, the sweeper sends round again.
 		MaxAttempts: 3,
+		// Every process names the same jobs: only the leader's are run.
+		PeriodicJobs: []*river.PeriodicJob{tidyUpPeriodically()},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("preparing the worker: %w", err)

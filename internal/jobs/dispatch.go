@@ -70,7 +70,7 @@ func route(m outbox.Message) (*operations.Intent, river.JobArgs, error) {
 			return nil, nil, fmt.Errorf("reading a %s message: %w", m.Topic, err)
 		}
 		return nil, ChargeOrderArgs{OpKey: check.OpKey, Early: true}, nil
-	case orders.TopicPaymentFailed:
+	case orders.TopicPaymentFailed, orders.TopicExpired:
 		return nil, nil, nil // the order page shows it; no job follows
 	}
 	return nil, nil, fmt.Errorf("no route for topic %q", m.Topic)

@@ -78,7 +78,6 @@ func (c Checkout) draft(cart Cart) (Draft, error) {
 
 // Request is an order as a program asks for it.
 type Request struct {
-	Token   string // names the request; the same token meets the same order
 	Buyer   Buyer
 	Lines   []RequestLine
 	Payment json.RawMessage
@@ -91,7 +90,8 @@ type RequestLine struct {
 }
 
 // PlaceRequest places an order for a program inside the caller's transaction,
-// at the prices of the database.
+// at the prices of the database. Each call is another order: the caller makes
+// sure that a repeat does not get here.
 func (s *Store) PlaceRequest(ctx context.Context, tx pgx.Tx, r Request) (Order, error) {
 	buyer, err := r.Buyer.clean()
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Store) PlaceRequest(ctx context.Context, tx pgx.Tx, r Request) (Order, 
 	if err := cart.price(); err != nil {
 		return Order{}, err
 	}
-	return placeDraft(ctx, tx, Draft{Token: r.Token, Buyer: buyer, Lines: cart.Lines, Total: cart.Total, Payment: r.Payment})
+	return placeDraft(ctx, tx, Draft{Token: newToken(), Buyer: buyer, Lines: cart.Lines, Total: cart.Total, Payment: r.Payment})
 }
 
 // Draft is an order that has been checked and not yet written.

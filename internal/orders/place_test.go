@@ -227,7 +227,7 @@ func TestAProgramsOrderIsCheckedLikeAPersons(t *testing.T) {
 	t.Parallel()
 	s, pool := newStore(t, "usd")
 	ctx := context.Background()
-	good := orders.Request{Token: "t", Buyer: orders.Buyer{Email: "ada@example.com", Name: "Ada"}, Payment: payment,
+	good := orders.Request{Buyer: orders.Buyer{Email: "ada@example.com", Name: "Ada"}, Payment: payment,
 		Lines: []orders.RequestLine{{SKU: "enamel-mug", Quantity: 2}}}
 	for name, lines := range map[string][]orders.RequestLine{
 		"none":        nil,

@@ -157,7 +157,7 @@ func (a *API) placeOrder(c *gin.Context, who access.Credential) error {
 	}
 	op, replayed, err := a.Ops.RunTx(c.Request.Context(), intent, operations.SourceHTTP, patience,
 		func(ctx context.Context, tx pgx.Tx) (operations.Completion, error) {
-			request := orders.Request{Token: string(intent.Key), Buyer: orders.Buyer{Email: req.Email, Name: req.Name}, Payment: payment}
+			request := orders.Request{Buyer: orders.Buyer{Email: req.Email, Name: req.Name}, Payment: payment}
 			for _, l := range req.Lines {
 				request.Lines = append(request.Lines, orders.RequestLine{SKU: l.SKU, Quantity: l.Quantity})
 			}
