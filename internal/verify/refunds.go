@@ -1,0 +1,37 @@
+package verify
+
+import "context"
+
+// checkRefunds is I8. Before there is a table of refunds, none may exist.
+func checkRefunds(ctx context.Context, l *look, r *Result) error {
+	if err := l.count(ctx, r, `SELECT count(*) FROM provider_refunds WHERE created >= @since`); err != nil {
+		return err
+	}
+	var kept bool
+	if err := l.tx.QueryRow(ctx, `SELECT to_regclass('public.refunds') IS NOT NULL`).Scan(&kept); err != nil {
+		return err
+	}
+	ours := `SELECT NULL::text AS ref, NULL::bigint AS amount, NULL::text AS currency, NULL::timestamptz AS created_at WHERE false`
+	if kept {
+		ours = `SELECT provider_ref AS ref, amount, currency, created_at FROM refunds WHERE created_at >= @since`
+	}
+	// A refund that failed or was canceled at the provider gave nothing back.
+	return l.tally(ctx, r, `
+		WITH ours AS (`+ours+`), theirs AS (
+			SELECT id, intent, amount, currency, operation FROM provider_refunds
+			WHERE status NOT IN ('failed', 'canceled') AND created >= @since
+		), returned AS (
+			SELECT intent, sum(amount) AS amount FROM theirs GROUP BY intent
+		)
+		SELECT coalesce(t.id, u.ref, 'a refund without a reference'), CASE
+		       WHEN u.ref IS NULL THEN format('the provider gave back %s %s of %s, and nothing here says so', t.amount, t.currency, t.intent)
+		       WHEN t.id IS NULL THEN format('%s %s were given back by our books, and the provider lists no such refund', u.amount, u.currency)
+		       ELSE format('the provider gave back %s %s, and our books say %s %s', t.amount, t.currency, u.amount, u.currency)
+		       END, coalesce(CASE WHEN u.ref IS NULL THEN c.state IN ('pending', 'running', 'waiting') WHEN t.id IS NULL THEN u.created_at >= @seen END, false)
+		FROM theirs t FULL JOIN ours u ON u.ref = t.id LEFT JOIN operations c ON c.op_key = t.operation
+		WHERE t.id IS NULL OR u.ref IS NULL OR t.amount <> u.amount OR t.currency <> u.currency
+		UNION ALL
+		SELECT i.id, format('%s %s of it were given back, and it received %s', greatest(i.refunded, b.amount), i.currency, i.received), false
+		FROM provider_intents i LEFT JOIN returned b ON b.intent = i.id WHERE greatest(i.refunded, b.amount) > i.received
+		ORDER BY 1`)
+}
