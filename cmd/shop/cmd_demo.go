@@ -33,10 +33,6 @@ func (c *demoCmd) Run(ctx context.Context, e *env) error {
 		if ready, err = filepath.Abs(ready); err != nil {
 			return fmt.Errorf("resolving --ready-file: %w", err)
 		}
-		// A file of an earlier run would speak of addresses that are gone.
-		if err := os.Remove(ready); err != nil && !os.IsNotExist(err) {
-			return fmt.Errorf("removing the ready file of an earlier run: %w", err)
-		}
 	}
 	return demo.Run(ctx, demo.Config{Executable: executable, DataDir: c.Data, Addr: c.Addr, Currency: c.Currency, PGBin: c.PGBin,
 		ReadyFile: ready, Fresh: c.Fresh, Dev: c.Dev, Out: e.stdout, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})

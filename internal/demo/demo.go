@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -71,6 +72,11 @@ func Run(ctx context.Context, c Config) (err error) {
 		defer cancel()
 		err = errors.Join(err, cluster.Stop(stopCtx))
 	}()
+	// The data is ours from here on, and so is the ready file: one of an earlier
+	// run would speak of addresses that are gone.
+	if err := os.Remove(c.ReadyFile); c.ReadyFile != "" && err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing the ready file of an earlier run: %w", err)
+	}
 	if err := cluster.EnsureDatabase(ctx, database); err != nil {
 		return err
 	}
