@@ -27,6 +27,7 @@ type cli struct {
 	Migrate   migrateCmd   `cmd:"" help:"Bring the database schema up to date."`
 	StripeSim stripeSimCmd `cmd:"" name:"stripe-sim" help:"Run the local Stripe."`
 	MailSim   mailSimCmd   `cmd:"" name:"mail-sim" help:"Run the local SMTP server and its inbox page."`
+	Verify    verifyCmd    `cmd:"" help:"Check from outside that every effect happened once; exit code 1 names what offends."`
 	Opkey     opkeyCmd     `cmd:"" help:"Print the key of an operation."`
 	Config    configCmd    `cmd:"" help:"Print every setting with its variable, default and meaning."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`

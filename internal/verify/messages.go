@@ -15,16 +15,18 @@ import (
 )
 
 // checkMessages is I4. A message that is pending has not been lost, however
-// often it could not be dispatched.
+// often it could not be dispatched. One that was dispatched long ago has been
+// deleted; the operation to which it led is then the proof that it arrived.
 func checkMessages(ctx context.Context, l *look, r *Result) error {
 	if err := l.count(ctx, r, `SELECT count(*) FROM orders`); err != nil {
 		return err
 	}
 	if err := l.tally(ctx, r, `
-		SELECT 'order ' || o.id, format('it is %s, and there is no message %s about it', o.state, t.topic), false
-		FROM orders o CROSS JOIN (VALUES (@placed::text), (@paid::text)) AS t (topic)
-		WHERE (t.topic = @placed OR o.state = 'paid') AND NOT EXISTS (
-			SELECT FROM outbox_messages m WHERE m.topic = t.topic AND m.subject_type = 'order' AND m.subject_id = o.id::text)
+		SELECT 'order ' || o.id, format('it is %s, and there is neither a message %s about it nor a %s operation', o.state, t.topic, t.kind), false
+		FROM orders o CROSS JOIN (VALUES (@placed::text, @charge::text), (@paid::text, @receipt::text)) AS t (topic, kind)
+		WHERE (t.topic = @placed OR o.state = 'paid')
+		  AND NOT EXISTS (SELECT FROM outbox_messages m WHERE m.topic = t.topic AND m.subject_type = 'order' AND m.subject_id = o.id::text)
+		  AND NOT EXISTS (SELECT FROM operations c WHERE c.kind = t.kind AND c.subject_type = 'order' AND c.subject_id = o.id::text)
 		ORDER BY o.id`); err != nil {
 		return err
 	}
