@@ -43,8 +43,10 @@ func NewService(ops *operations.Store, os *orders.Store, g *Gateway, p Policy, l
 
 // charge is one claimed charge on its way.
 type charge struct {
-	*Service
-	lease  *operations.Lease
+	claimed
+	orders *orders.Store
+	policy Policy
+	log    *slog.Logger
 	params ChargeParams
 	// sentBefore: an earlier holder may have reached the provider with these keys.
 	sentBefore bool
@@ -74,7 +76,7 @@ func (s *Service) Charge(ctx context.Context, key operations.Key, o operations.C
 	case err != nil:
 		return err
 	}
-	c := charge{Service: s, lease: lease, sentBefore: op.FirstSentAt != nil}
+	c := charge{claimed: claimed{s.ops, s.gateway, lease}, orders: s.orders, policy: s.policy, log: s.log, sentBefore: op.FirstSentAt != nil}
 	if err := json.Unmarshal(lease.Params, &c.params); err != nil {
 		return s.ops.Stick(ctx, lease, fmt.Sprintf("the stored parameters cannot be read: %v", err), false)
 	}
@@ -94,8 +96,9 @@ const clockSlack = 10 * time.Minute
 func (c charge) drive(ctx context.Context) error {
 	// Look before leaping: somebody may have been here before us.
 	if c.lease.ProviderRef == nil && c.sentBefore {
-		err := c.send(ctx, func(ctx context.Context) (PaymentIntent, operations.Call, error) {
-			return c.gateway.FindIntent(ctx, c.lease.Key, c.lease.FirstSentAt.Add(-clockSlack))
+		err := c.send(ctx, func(ctx context.Context) (string, operations.Call, error) {
+			pi, call, err := c.gateway.FindIntent(ctx, c.lease.Key, c.lease.FirstSentAt.Add(-clockSlack))
+			return pi.ID, call, err
 		})
 		if err != nil {
 			return c.refused(ctx, err)
@@ -107,8 +110,9 @@ func (c charge) drive(ctx context.Context) error {
 	if c.sentBefore && c.lease.UpdatedAt.Sub(*c.lease.FirstSentAt) > c.policy.Resend {
 		return c.ops.Stick(ctx, c.lease, "the provider never answered whether it made a PaymentIntent, lists none, and its memory of the key may be gone", true)
 	}
-	err := c.send(ctx, func(ctx context.Context) (PaymentIntent, operations.Call, error) {
-		return c.gateway.CreateIntent(ctx, c.lease.Key, c.params)
+	err := c.send(ctx, func(ctx context.Context) (string, operations.Call, error) {
+		pi, call, err := c.gateway.CreateIntent(ctx, c.lease.Key, c.params)
+		return pi.ID, call, err
 	})
 	if err != nil {
 		return c.refused(ctx, err)
@@ -119,9 +123,9 @@ func (c charge) drive(ctx context.Context) error {
 func (c charge) confirm(ctx context.Context) error {
 	var confirmed PaymentIntent
 	var call operations.Call
-	err := c.send(ctx, func(ctx context.Context) (_ PaymentIntent, _ operations.Call, err error) {
+	err := c.send(ctx, func(ctx context.Context) (_ string, _ operations.Call, err error) {
 		confirmed, call, err = c.gateway.ConfirmIntent(ctx, c.lease.Key, *c.lease.ProviderRef, c.params)
-		return confirmed, call, err
+		return confirmed.ID, call, err
 	})
 	if err != nil {
 		return c.refused(ctx, err)
@@ -138,9 +142,9 @@ func (c charge) confirm(ctx context.Context) error {
 // other.
 func (c charge) lookUp(ctx context.Context, mayConfirm bool) error {
 	var found PaymentIntent
-	err := c.send(ctx, func(ctx context.Context) (_ PaymentIntent, call operations.Call, err error) {
+	err := c.send(ctx, func(ctx context.Context) (_ string, call operations.Call, err error) {
 		found, call, err = c.gateway.RetrieveIntent(ctx, *c.lease.ProviderRef)
-		return found, call, err
+		return found.ID, call, err
 	})
 	if err != nil {
 		return c.refused(ctx, err)
@@ -150,31 +154,7 @@ func (c charge) lookUp(ctx context.Context, mayConfirm bool) error {
 		if mayConfirm {
 			return c.confirm(ctx)
 		}
-		return c.wait(ctx, fmt.Errorf("the PaymentIntent %s is %s although a confirm was answered", found.ID, found.Status), true)
+		return c.park(ctx, VerdictUnknown, &ProviderError{Message: fmt.Sprintf("the PaymentIntent %s is %s although a confirm was answered", found.ID, found.Status)})
 	}
 	return c.settle(ctx, found)
-}
-
-// leaseMargin is what must be left of a lease after the slowest call, to record its answer.
-const leaseMargin = 2 * time.Second
-
-// send makes one call inside the lease and records it. No transaction is open.
-// A crash before the answer leaves the key in use: the next holder repeats it.
-// A crash between the answer and the record does the same.
-func (c charge) send(ctx context.Context, do func(context.Context) (PaymentIntent, operations.Call, error)) error {
-	if time.Until(c.lease.Deadline) < c.gateway.Timeout()+leaseMargin {
-		if err := c.ops.Heartbeat(ctx, c.lease); err != nil {
-			return err
-		}
-	}
-	callCtx, cancel := context.WithDeadline(ctx, c.lease.Deadline.Add(-leaseMargin))
-	defer cancel()
-	pi, call, err := do(callCtx)
-	if problem, ok := errors.AsType[*ProviderError](err); ok && problem.Paused {
-		return err // nothing was sent, so there is nothing to record
-	}
-	if recordErr := c.ops.Progress(ctx, c.lease, call, pi.ID); recordErr != nil {
-		return recordErr
-	}
-	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -78,8 +77,9 @@ func (c charge) declined(ctx context.Context, problem *ProviderError) error {
 }
 
 func (c charge) cancel(ctx context.Context) error {
-	return c.send(ctx, func(ctx context.Context) (PaymentIntent, operations.Call, error) {
-		return c.gateway.CancelIntent(ctx, c.lease.Key, *c.lease.ProviderRef)
+	return c.send(ctx, func(ctx context.Context) (string, operations.Call, error) {
+		pi, call, err := c.gateway.CancelIntent(ctx, c.lease.Key, *c.lease.ProviderRef)
+		return pi.ID, call, err
 	})
 }
 
@@ -131,35 +131,5 @@ func (c charge) refused(ctx context.Context, err error) error {
 		c.log.ErrorContext(ctx, "the provider refused our request", "op_key", c.lease.Key, "problem", problem.Error())
 		return c.ops.Stick(ctx, c.lease, "the provider refused our request as wrong: "+problem.Error(), c.sentBefore)
 	}
-	if verdict == VerdictPaused {
-		return c.paused(ctx, problem)
-	}
-	return c.wait(ctx, err, verdict == VerdictUnknown)
-}
-
-// paused parks the charge until the provider is well again. It neither uses up
-// patience nor forgets that an earlier outcome is unknown.
-func (c charge) paused(ctx context.Context, problem *ProviderError) error {
-	return c.ops.Wait(ctx, c.lease, operations.Wait{After: openFor/2 + rand.N(openFor), Reason: "provider unavailable",
-		Unknown: c.lease.OutcomeUnknown, Problem: problem.Error()})
-}
-
-// wait parks the charge; the sweeper sends it round again with the same keys.
-func (c charge) wait(ctx context.Context, err error, unknown bool) error {
-	if errors.Is(err, operations.ErrLeaseLost) {
-		return err
-	}
-	reason := "provider busy"
-	if unknown {
-		reason = "provider unknown"
-	}
-	return c.ops.Wait(ctx, c.lease, operations.Wait{After: backoff(c.lease.Claims), Reason: reason, Unknown: unknown, Problem: redact(err.Error())})
-}
-
-// backoff grows from a second to a minute with the number of claims, with full
-// jitter (Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog 2015)
-// over its upper half.
-func backoff(claims int64) time.Duration {
-	ceiling := min(time.Second<<min(claims-1, 6), time.Minute)
-	return ceiling/2 + rand.N(ceiling/2)
+	return c.park(ctx, verdict, problem)
 }

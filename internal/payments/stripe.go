@@ -180,38 +180,53 @@ func (g *Gateway) FindIntent(ctx context.Context, op operations.Key, since time.
 	return found, call, nil
 }
 
-// call runs one request and describes it for the timeline. The error is a
-// *ProviderError always: whatever the library returns is read here and nowhere
-// else, because the text of its card errors contains the client secret.
+// call is exchange for a PaymentIntent.
 func (g *Gateway) call(ctx context.Context, params *stripe.Params, name string, key operations.CallKey,
 	do func() (*stripe.PaymentIntent, error)) (PaymentIntent, operations.Call, error) {
+	pi, call, err := exchange(ctx, g, params, name, key, do)
+	if err != nil {
+		return PaymentIntent{}, call, err
+	}
+	call.Result = string(pi.Status)
+	answered(&call, pi.LastResponse)
+	return readIntent(pi), call, nil
+}
+
+// exchange runs one request and describes it for the timeline. The error is a
+// *ProviderError always: whatever the library returns is read here and nowhere
+// else, because the text of its card errors contains the client secret.
+func exchange[T any](ctx context.Context, g *Gateway, params *stripe.Params, name string, key operations.CallKey,
+	do func() (T, error)) (out T, call operations.Call, err error) {
 	ctx, cancel := context.WithTimeout(ctx, g.timeout)
 	defer cancel()
 	params.Context = ctx
-	call := operations.Call{Name: name, Key: key.String()}
+	call = operations.Call{Name: name, Key: key.String()}
 	if call.Key != "" {
 		params.SetIdempotencyKey(call.Key)
 	}
 	done, paused := g.pressure.admit()
 	if paused != nil {
 		call.Problem = paused.Error()
-		return PaymentIntent{}, call, paused
+		return out, call, paused
 	}
 	start := time.Now()
-	pi, err := do()
+	out, err = do()
 	call.DurationMS = time.Since(start).Milliseconds()
 	if err != nil {
 		problem := readError(err)
 		done(problem)
 		call.RequestID, call.Status, call.Replayed, call.Problem = problem.RequestID, problem.Status, problem.Replayed, problem.Error()
-		return PaymentIntent{}, call, problem
+		return out, call, problem
 	}
 	done(nil)
-	if r := pi.LastResponse; r != nil {
+	return out, call, nil
+}
+
+// answered completes the description of a call with its answer.
+func answered(call *operations.Call, r *stripe.APIResponse) {
+	if r != nil {
 		call.RequestID, call.Status, call.Replayed = r.RequestID, r.StatusCode, replayed(r.Header)
 	}
-	call.Result = string(pi.Status)
-	return readIntent(pi), call, nil
 }
 
 func replayed(h http.Header) bool { return h.Get("Idempotent-Replayed") == "true" }
