@@ -102,7 +102,11 @@ func printReport(w io.Writer, r verify.Report) error {
 	return err
 }
 
+// shown is how many violations of a kind the table lists; --json has more.
+const shown = 5
+
 func printViolations(b *strings.Builder, what string, total int64, some []verify.Violation) {
+	some = some[:min(len(some), shown)]
 	for _, v := range some {
 		fmt.Fprintf(b, "      %s: %s: %s\n", what, v.Subject, v.Detail)
 	}
