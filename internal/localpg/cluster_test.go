@@ -34,16 +34,33 @@ func TestStart_FreshThenAgainKeepsData(t *testing.T) {
 	rowIsThere(t, second.URL("postgres"))
 }
 
+// TestStart_IsQuick takes the best of a few, since other tests run meanwhile.
 func TestStart_IsQuick(t *testing.T) {
-	// Not parallel: it measures. The limits are several times what two shared
-	// cores need (0.5 s and 0.05 s), yet far below one step of pg_ctl -w.
-	c := testConfig(t)
-	began := time.Now()
-	mustStop(t, mustStart(t, c))
-	require.Less(t, time.Since(began), 4*time.Second, "fresh start and stop")
-	began = time.Now()
-	mustStart(t, c)
-	require.Less(t, time.Since(began), 900*time.Millisecond, "start on existing data")
+	var fresh, again time.Duration
+	for attempt := range 4 {
+		c := testConfig(t)
+		c.Settings = nil // as the demo has it
+		began := time.Now()
+		cluster := mustStart(t, c)
+		fresh = shortest(fresh, time.Since(began))
+		mustStop(t, cluster)
+		began = time.Now()
+		cluster = mustStart(t, c)
+		again = shortest(again, time.Since(began))
+		mustStop(t, cluster)
+		if fresh < 2500*time.Millisecond && again < 700*time.Millisecond {
+			t.Logf("fresh %v, again %v, attempt %d", fresh, again, attempt+1)
+			return
+		}
+	}
+	t.Fatalf("fresh start took %v, expected under 2.5 s; start on existing data %v, expected under 0.7 s", fresh, again)
+}
+
+func shortest(a, b time.Duration) time.Duration {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
 }
 
 func TestURL_NeedsThePassword(t *testing.T) {

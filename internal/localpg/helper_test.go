@@ -134,7 +134,7 @@ func reachableDir(t *testing.T) string {
 func testConfig(t *testing.T) Config {
 	return Config{
 		DataDir:  filepath.Join(reachableDir(t), "pg"),
-		Settings: map[string]string{"shared_buffers": "16MB"},
+		Settings: map[string]string{"shared_buffers": "16MB", "fsync": "off"}, // no test cuts the power
 		Tether:   true,
 		Logger:   slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}

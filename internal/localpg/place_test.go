@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -90,6 +91,30 @@ func TestRoot_MovedAndCopiedDirectory(t *testing.T) {
 	rowIsThere(t, again.URL("postgres"))
 	mustStop(t, again)
 	require.NoError(t, Remove(moved.DataDir))
+}
+
+func TestRoot_EphemeralUnreachableLeavesNothing(t *testing.T) {
+	t.Parallel()
+	if !isRoot() {
+		return
+	}
+	c := testConfig(t)
+	c.DataDir = unreachableDir(t)
+	c.Ephemeral = true
+	cluster := mustStart(t, c)
+	elsewhere := cluster.Dir()
+	mustStop(t, cluster)
+	require.NoDirExists(t, c.DataDir)
+	require.NoDirExists(t, elsewhere)
+
+	o := startOwner(t, c)
+	require.DirExists(t, elsewhere)
+	o.kill()
+	require.Eventually(t, func() bool {
+		_, errWanted := os.Stat(c.DataDir)
+		_, errElsewhere := os.Stat(elsewhere)
+		return os.IsNotExist(errWanted) && os.IsNotExist(errElsewhere)
+	}, 20*time.Second, 20*time.Millisecond)
 }
 
 func TestRoot_NoteThatNamesAForeignPlace(t *testing.T) {

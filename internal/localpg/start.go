@@ -141,6 +141,9 @@ func (c *Cluster) discards() []string {
 	}
 	if c.ephemeral {
 		dirs = append(dirs, c.place.dir)
+		if c.place.moved() {
+			dirs = append(dirs, c.place.wanted)
+		}
 	}
 	return dirs
 }
