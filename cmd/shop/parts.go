@@ -96,11 +96,15 @@ func (c *core) startWorker(ctx context.Context, s stripeConfig, m mailConfig, sh
 	if err != nil {
 		return nil, err
 	}
-	pay := payments.NewService(c.ops, c.orders, newGateway(s), payments.Policy{}, c.log)
-	send := receipts.NewService(c.ops, c.orders, mailer, receipts.Config{ShopURL: shop.ShopURL, From: m.MailFrom, Demo: shop.Demo}, c.log)
+	gateway := newGateway(s)
 	client, err := jobs.NewWorker(c.pool, jobs.Config{Workers: w.Workers, Timeout: time.Duration(w.JobTimeout), Rescue: rescueAfter,
-		Wake: c.relay.Wake}, pay, payments.NewEvents(c.pool, c.ops, c.log), send,
-		jobs.NewTidier(c.pool, c.orders, c.ops, access.NewStore(c.pool), c.log), c.log)
+		Wake: c.relay.Wake}, jobs.Services{
+		Payments: payments.NewService(c.ops, c.orders, gateway, payments.Policy{}, c.log),
+		Refunds:  payments.NewRefunds(c.pool, c.ops, gateway, payments.Policy{}, c.log),
+		Events:   payments.NewEvents(c.pool, c.ops, c.log),
+		Receipts: receipts.NewService(c.ops, c.orders, mailer, receipts.Config{ShopURL: shop.ShopURL, From: m.MailFrom, Demo: shop.Demo}, c.log),
+		Tidier:   jobs.NewTidier(c.pool, c.orders, c.ops, access.NewStore(c.pool), c.log),
+	}, c.log)
 	if err != nil {
 		return nil, err
 	}

@@ -31,13 +31,24 @@ func NewInserter(pool *pgxpool.Pool, log *slog.Logger) (*river.Client[pgx.Tx], e
 	return client, nil
 }
 
+// Services do the work of the jobs.
+type Services struct {
+	Payments *payments.Service
+	Refunds  *payments.Refunds
+	Events   *payments.Events
+	Receipts *receipts.Service
+	Tidier   *Tidier
+}
+
 // NewWorker returns a client that works every kind of job there is.
-func NewWorker(pool *pgxpool.Pool, c Config, p *payments.Service, ev *payments.Events, r *receipts.Service, t *Tidier, log *slog.Logger) (*river.Client[pgx.Tx], error) {
+func NewWorker(pool *pgxpool.Pool, c Config, s Services, log *slog.Logger) (*river.Client[pgx.Tx], error) {
 	workers := river.NewWorkers()
-	river.AddWorker(workers, &chargeOrder{payments: p, wake: c.Wake})
-	river.AddWorker(workers, &sendReceipt{receipts: r})
-	river.AddWorker(workers, &applyEvent{events: ev, wake: c.Wake})
-	river.AddWorker(workers, &tidyUp{tidier: t, wake: c.Wake})
+	river.AddWorker(workers, &chargeOrder{payments: s.Payments, wake: c.Wake})
+	river.AddWorker(workers, &sendReceipt{receipts: s.Receipts})
+	river.AddWorker(workers, &applyEvent{events: s.Events, wake: c.Wake})
+	river.AddWorker(workers, &refundPayment{refunds: s.Refunds, wake: c.Wake})
+	river.AddWorker(workers, &syncRefunds{refunds: s.Refunds, wake: c.Wake})
+	river.AddWorker(workers, &tidyUp{tidier: s.Tidier, wake: c.Wake})
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		Logger:  log,
 		Workers: workers,

@@ -64,14 +64,23 @@ func route(m outbox.Message) (*operations.Intent, river.JobArgs, error) {
 	case payments.TopicRetry:
 		intent, err := payments.RetryIntent(m.Payload)
 		return &intent, ChargeOrderArgs{OpKey: intent.Key}, err
+	case payments.TopicRefundRequested:
+		intent, err := payments.RefundIntent(m.Payload)
+		return &intent, RefundPaymentArgs{OpKey: intent.Key}, err
+	case payments.TopicRefundsSeen:
+		var seen payments.RefundsSeen
+		if err := json.Unmarshal(m.Payload, &seen); err != nil {
+			return nil, nil, fmt.Errorf("reading a %s message: %w", m.Topic, err)
+		}
+		return nil, SyncRefundsArgs{PaymentIntent: seen.PaymentIntent}, nil
 	case payments.TopicCheck:
 		var check payments.Check
 		if err := json.Unmarshal(m.Payload, &check); err != nil {
 			return nil, nil, fmt.Errorf("reading a %s message: %w", m.Topic, err)
 		}
 		return nil, ChargeOrderArgs{OpKey: check.OpKey, Early: true}, nil
-	case orders.TopicPaymentFailed, orders.TopicExpired:
-		return nil, nil, nil // the order page shows it; no job follows
+	case orders.TopicPaymentFailed, orders.TopicExpired, payments.TopicRefunded, payments.TopicRefundFailed:
+		return nil, nil, nil // facts that nobody here acts upon
 	}
 	return nil, nil, fmt.Errorf("no route for topic %q", m.Topic)
 }
@@ -83,6 +92,8 @@ func (d *Dispatcher) Requeue(ctx context.Context, tx pgx.Tx, overdue []operation
 		switch op.Kind {
 		case payments.ChargeKind:
 			queue = append(queue, river.InsertManyParams{Args: ChargeOrderArgs{OpKey: op.Key}})
+		case payments.RefundKind:
+			queue = append(queue, river.InsertManyParams{Args: RefundPaymentArgs{OpKey: op.Key}})
 		case receipts.Kind:
 			queue = append(queue, river.InsertManyParams{Args: SendReceiptArgs{OpKey: op.Key}})
 		case payments.EventKind:

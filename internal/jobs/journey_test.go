@@ -80,9 +80,10 @@ func newShop(t *testing.T) *shop {
 	require.NoError(t, err)
 	gateway := payments.NewGateway(payments.GatewayConfig{SecretKey: "sk_test_journey", BaseURL: s.stripe, Timeout: 5 * time.Second})
 	s.client, err = jobs.NewWorker(s.pool, jobs.Config{Workers: 8, Timeout: time.Minute, Rescue: 5 * time.Minute, Wake: s.relay.Wake},
-		payments.NewService(s.ops, s.orders, gateway, payments.Policy{}, quiet),
-		payments.NewEvents(s.pool, s.ops, quiet), receipts.NewService(s.ops, s.orders, mailer, receipts.Config{ShopURL: "http://shop.example", From: "Once <orders@once.example>"}, quiet),
-		jobs.NewTidier(s.pool, s.orders, s.ops, access.NewStore(s.pool), quiet), quiet)
+		jobs.Services{Payments: payments.NewService(s.ops, s.orders, gateway, payments.Policy{}, quiet),
+			Refunds: payments.NewRefunds(s.pool, s.ops, gateway, payments.Policy{}, quiet), Events: payments.NewEvents(s.pool, s.ops, quiet),
+			Receipts: receipts.NewService(s.ops, s.orders, mailer, receipts.Config{ShopURL: "http://shop.example", From: "Once <orders@once.example>"}, quiet),
+			Tidier:   jobs.NewTidier(s.pool, s.orders, s.ops, access.NewStore(s.pool), quiet)}, quiet)
 	require.NoError(t, err)
 	return s
 }

@@ -32,13 +32,17 @@ type Policy struct {
 
 // NewService returns a service over its stores and the provider.
 func NewService(ops *operations.Store, os *orders.Store, g *Gateway, p Policy, log *slog.Logger) *Service {
+	return &Service{ops: ops, orders: os, gateway: g, policy: p.withDefaults(), log: log}
+}
+
+func (p Policy) withDefaults() Policy {
 	if p.Resend == 0 {
 		p.Resend = 20 * time.Hour
 	}
 	if p.Action == 0 {
 		p.Action = 15 * time.Minute
 	}
-	return &Service{ops: ops, orders: os, gateway: g, policy: p, log: log}
+	return p
 }
 
 // charge is one claimed charge on its way.

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"shop/internal/operations"
+	"shop/internal/outbox"
 )
 
 // EventKind is the kind of the operation that handles an event of the provider.
@@ -105,7 +106,16 @@ func (s *Events) apply(ctx context.Context, tx pgx.Tx, e Event) (operations.Comp
 		return operations.Completion{}, err
 	}
 	result.Charge = charge.Key
-	return operations.Completion{Outcome: operations.Succeeded, Result: result}, RequestCheck(ctx, tx, charge)
+	return operations.Completion{Outcome: operations.Succeeded, Result: result}, requestLook(ctx, tx, e, charge)
+}
+
+// requestLook makes what the event is about be looked at: the refunds of a
+// payment, or the charge.
+func requestLook(ctx context.Context, tx pgx.Tx, e Event, charge operations.Operation) error {
+	if e.Type == "charge.refunded" || strings.HasPrefix(e.Type, "charge.refund.") || strings.HasPrefix(e.Type, "refund.") {
+		return outbox.Append(ctx, tx, TopicRefundsSeen, charge.SubjectType, charge.SubjectID, RefundsSeen{PaymentIntent: e.PaymentIntent})
+	}
+	return RequestCheck(ctx, tx, charge)
 }
 
 // findCharge finds the charge that an event is about, by the operation that its
@@ -140,7 +150,7 @@ func (s *Events) Apply(ctx context.Context, key operations.Key) error {
 	switch {
 	case err == nil:
 		return s.ops.Complete(ctx, lease, operations.Completion{Outcome: operations.Succeeded, Result: eventResult{Charge: charge.Key}},
-			func(ctx context.Context, tx pgx.Tx) error { return RequestCheck(ctx, tx, charge) })
+			func(ctx context.Context, tx pgx.Tx) error { return requestLook(ctx, tx, e, charge) })
 	case !errors.Is(err, errUnmatched):
 		return err
 	case lease.UpdatedAt.Sub(lease.CreatedAt) < parkFor:

@@ -35,7 +35,7 @@ var server = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("making a folder for the test cluster: %w", err)
 	}
-	cluster, err := localpg.Start(context.Background(), localpg.Config{DataDir: dir + "/data", BinDir: os.Getenv("SHOP_PG_BIN"),
+	cluster, err := localpg.Start(context.Background(), localpg.Config{DataDir: dir, BinDir: os.Getenv("SHOP_PG_BIN"),
 		Tether: true, Ephemeral: true, Settings: map[string]string{"fsync": "off", "synchronous_commit": "off",
 			"full_page_writes": "off", "max_connections": "300"}})
 	if err != nil {
