@@ -44,7 +44,7 @@ func (c *verifyCmd) Validate() error {
 
 // Run checks the invariants once and fails when one does not hold.
 func (c *verifyCmd) Run(ctx context.Context, e *env) error {
-	pool, err := database.Open(ctx, c.DatabaseURL, database.Options{MaxConns: c.DBConns, Name: "shop verify"})
+	pool, err := database.Open(ctx, c.DatabaseURL, database.Options{MaxConns: int32(c.DBConns), Name: "shop verify"})
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (c *webCmd) Run(ctx context.Context, e *env) error {
 	}
 	feed := storefront.NewFeed(core.ops, e.log)
 	handler, err := web.Handler(web.Config{ShopURL: c.ShopURL, Demo: c.Demo, Dev: c.Dev, StripeJS: c.StripeJSURL,
-		StripeAPI: c.StripeAPIBase, StripeURL: c.StripeAPIBase, InboxURL: c.InboxURL,
+		StripeAPI: c.StripePublicURL, StripeURL: c.StripePublicURL, InboxURL: c.InboxURL,
 		PublishableKey: c.StripePublishableKey, TestCards: !c.live(), WebhookSecrets: c.StripeWebhookSecret},
 		web.Deps{Pool: core.pool, Orders: core.orders, Ops: core.ops, Access: people, Gateway: newGateway(c.stripeConfig), Feed: feed, Events: payments.NewEvents(core.pool, core.ops, e.log),
 			Wake: core.relay.Wake, Log: e.log})

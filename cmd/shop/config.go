@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,10 +33,23 @@ func (d *duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// count is a whole number on the command line.
+type count int
+
+// UnmarshalText reads a whole number.
+func (n *count) UnmarshalText(text []byte) error {
+	parsed, err := strconv.ParseInt(string(text), 10, 32)
+	if err != nil {
+		return fmt.Errorf("%q is not a whole number; write it like 12", text)
+	}
+	*n = count(parsed)
+	return nil
+}
+
 // databaseConfig says where the data is.
 type databaseConfig struct {
 	DatabaseURL string `name:"database-url" env:"DATABASE_URL" required:"" placeholder:"URL" help:"PostgreSQL, such as postgres://shop:secret@localhost:5432/shop."`
-	DBConns     int32  `name:"db-conns" env:"SHOP_DB_CONNS" default:"12" help:"Most connections to PostgreSQL; a few per core are best."`
+	DBConns     count  `name:"db-conns" env:"SHOP_DB_CONNS" default:"12" help:"Most connections to PostgreSQL; a few per core are best."`
 }
 
 // Validate is called by the parser.
@@ -55,6 +69,7 @@ type stripeConfig struct {
 	StripeSecretKey      string   `name:"stripe-secret-key" env:"STRIPE_SECRET_KEY" required:"" placeholder:"KEY" help:"Secret key of the Stripe account, sk_test_… or sk_live_…."`
 	StripePublishableKey string   `name:"stripe-publishable-key" env:"STRIPE_PUBLISHABLE_KEY" placeholder:"KEY" help:"Publishable key of the same account, pk_…; needed to show the card form."`
 	StripeAPIBase        string   `name:"stripe-api-base" env:"STRIPE_API_BASE" placeholder:"URL" help:"Address of a local Stripe; empty is the real one."`
+	StripePublicURL      string   `name:"stripe-public-url" env:"STRIPE_PUBLIC_URL" placeholder:"URL" help:"Origin under which browsers reach the local Stripe; by default STRIPE_API_BASE."`
 	StripeJSURL          string   `name:"stripe-js-url" env:"STRIPE_JS_URL" placeholder:"URL" help:"Address of Stripe.js; by default the one that belongs to the API."`
 	StripeTimeout        duration `name:"stripe-timeout" env:"STRIPE_TIMEOUT" default:"8s" help:"Longest wait for one answer of Stripe; shorter than the lease."`
 }
@@ -90,10 +105,16 @@ func (c *stripeConfig) Validate() error {
 			return &configError{"STRIPE_API_BASE", c.StripeAPIBase, "a live key must never meet a local Stripe", "nothing at all, or use a key that starts with sk_test_"}
 		}
 	}
+	if c.StripePublicURL == "" || c.StripeAPIBase == "" {
+		c.StripePublicURL = c.StripeAPIBase // the real Stripe has addresses of its own
+	}
+	if c.StripePublicURL != "" && !isOrigin(c.StripePublicURL) {
+		return &configError{"STRIPE_PUBLIC_URL", c.StripePublicURL, "it is not the origin of a server", "http://127.0.0.1:8081"}
+	}
 	if c.StripeJSURL == "" {
 		c.StripeJSURL = "https://js.stripe.com/v3/"
-		if c.StripeAPIBase != "" {
-			c.StripeJSURL = c.StripeAPIBase + "/_sim/js/v3/"
+		if c.StripePublicURL != "" {
+			c.StripeJSURL = c.StripePublicURL + "/_sim/js/v3/"
 		}
 	}
 	u, err := url.Parse(c.StripeJSURL)

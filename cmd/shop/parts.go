@@ -38,7 +38,7 @@ func openCore(ctx context.Context, role string, db databaseConfig, lease leaseCo
 		return nil, fmt.Errorf("asking for the name of this machine: %w", err)
 	}
 	owner := fmt.Sprintf("%s/%s/%d", role, host, os.Getpid())
-	pool, err := database.Open(ctx, db.DatabaseURL, database.Options{MaxConns: db.DBConns, Name: "shop " + role})
+	pool, err := database.Open(ctx, db.DatabaseURL, database.Options{MaxConns: int32(db.DBConns), Name: "shop " + role})
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func newGateway(c stripeConfig) *payments.Gateway {
 
 // workerConfig is all that a worker needs beyond the core.
 type workerConfig struct {
-	Workers    int      `name:"workers" env:"SHOP_WORKERS" default:"32" help:"Jobs at a time; more than connections, since most of a job is waiting."`
+	Workers    count    `name:"workers" env:"SHOP_WORKERS" default:"32" help:"Jobs at a time; more than connections, since most of a job is waiting."`
 	JobTimeout duration `name:"job-timeout" env:"SHOP_JOB_TIMEOUT" default:"1m" help:"Longest time that one job may take; longer than the lease."`
 }
 
@@ -97,7 +97,7 @@ func (c *core) startWorker(ctx context.Context, s stripeConfig, m mailConfig, sh
 		return nil, err
 	}
 	gateway := newGateway(s)
-	client, err := jobs.NewWorker(c.pool, jobs.Config{Workers: w.Workers, Timeout: time.Duration(w.JobTimeout), Rescue: rescueAfter,
+	client, err := jobs.NewWorker(c.pool, jobs.Config{Workers: int(w.Workers), Timeout: time.Duration(w.JobTimeout), Rescue: rescueAfter,
 		Wake: c.relay.Wake}, jobs.Services{
 		Payments: payments.NewService(c.ops, c.orders, gateway, payments.Policy{}, c.log),
 		Refunds:  payments.NewRefunds(c.pool, c.ops, gateway, payments.Policy{}, c.log),

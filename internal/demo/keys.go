@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -24,23 +25,26 @@ type keys struct {
 func loadKeys(path string) (keys, error) {
 	k := keys{}
 	raw, err := os.ReadFile(path)
-	switch {
-	case err == nil:
+	if err == nil {
 		if err := json.Unmarshal(raw, &k); err != nil {
 			return keys{}, fmt.Errorf("reading %s: %w; start over with --fresh", path, err)
 		}
-	case errors.Is(err, fs.ErrNotExist):
-		account := "sim" + secret()
-		k = keys{StripeSecret: "sk_test_" + account, StripePublishable: "pk_test_" + account, WebhookSecret: "whsec_" + secret(), API: "shop_" + secret()}
-		raw, err := json.MarshalIndent(k, "", "  ")
-		if err != nil {
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return keys{}, fmt.Errorf("reading the demo's keys: %w", err)
+	}
+	before := k
+	account := "sim" + secret()
+	k.StripeSecret = cmp.Or(k.StripeSecret, "sk_test_"+account)
+	k.StripePublishable = cmp.Or(k.StripePublishable, "pk_test_"+account)
+	k.WebhookSecret = cmp.Or(k.WebhookSecret, "whsec_"+secret())
+	k.API = cmp.Or(k.API, "shop_"+secret())
+	if k != before {
+		if raw, err = json.MarshalIndent(k, "", "  "); err != nil {
 			return keys{}, fmt.Errorf("encoding the demo's keys: %w", err)
 		}
 		if err := os.WriteFile(path, append(raw, '\n'), 0o600); err != nil {
 			return keys{}, fmt.Errorf("keeping the demo's keys: %w", err)
 		}
-	default:
-		return keys{}, fmt.Errorf("reading the demo's keys: %w", err)
 	}
 	k.SignIn = secret()
 	return k, nil

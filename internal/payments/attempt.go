@@ -29,13 +29,15 @@ type chargeIdentity struct {
 }
 
 // ChargeParams are the frozen parameters of a charge. A repeat sends exactly
-// these, never values read again from a cart, a clock or a configuration.
+// these, never values read again from a cart, a clock, a configuration or a
+// newer release of this program: with anything else the provider refuses the key.
 type ChargeParams struct {
 	OrderID     int64             `json:"order_id"`
 	Amount      int64             `json:"amount"` // minor units
 	Currency    string            `json:"currency"`
 	Description string            `json:"description"`
 	Metadata    map[string]string `json:"metadata"` // ids only
+	MethodTypes []string          `json:"payment_method_types"`
 	Method      Method            `json:"method"`
 	ReturnURL   string            `json:"return_url,omitempty"`
 }
@@ -68,12 +70,18 @@ func (a attempt) intent() (operations.Intent, error) {
 	if a.Method.ShopURL != "" {
 		returnURL = a.Method.ShopURL + "/orders/" + a.PublicID + "/return"
 	}
-	return operations.NewIntent(operations.Spec{
-		Kind: ChargeKind, Identity: chargeIdentity{OrderID: a.OrderID, Attempt: a.Attempt},
-		SubjectType: orders.SubjectType, SubjectID: fmt.Sprint(a.OrderID),
-		Params: ChargeParams{OrderID: a.OrderID, Amount: a.Amount, Currency: a.Currency,
-			Description: fmt.Sprintf("Order %d", a.OrderID),
-			Metadata:    map[string]string{"order_id": fmt.Sprint(a.OrderID), "order": a.PublicID, "attempt": fmt.Sprint(a.Attempt)},
-			Method:      a.Method, ReturnURL: returnURL},
-	})
+	identity := chargeIdentity{OrderID: a.OrderID, Attempt: a.Attempt}
+	key, _, err := operations.Derive(ChargeKind, identity)
+	if err != nil {
+		return operations.Intent{}, err
+	}
+	return operations.NewIntent(operations.Spec{Kind: ChargeKind, Identity: identity, SubjectType: orders.SubjectType, SubjectID: fmt.Sprint(a.OrderID),
+		Params: ChargeParams{OrderID: a.OrderID, Amount: a.Amount, Currency: a.Currency, Description: fmt.Sprintf("Order %d", a.OrderID),
+			Metadata: map[string]string{"order_id": fmt.Sprint(a.OrderID), "order": a.PublicID, "attempt": fmt.Sprint(a.Attempt),
+				operationMetadata: string(key)},
+			MethodTypes: []string{"card"}, Method: a.Method, ReturnURL: returnURL}})
 }
+
+// operationMetadata is the metadata by which an object of the provider is known
+// as ours when the answer with its id was lost.
+const operationMetadata = "operation"

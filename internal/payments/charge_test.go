@@ -2,6 +2,7 @@ package payments_test
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"sync"
 	"testing"
@@ -89,9 +90,8 @@ func TestRow22_ACrashBeforeOurCommitFindsTheSameCharge(t *testing.T) {
 		op := w.op(key)
 		lease, _, err := w.ops.Claim(context.Background(), op.Intent(), operations.ClaimOptions{Outside: true})
 		require.NoError(t, err)
-		params := payments.ChargeParams{OrderID: order.ID, Amount: order.Total.Amount, Currency: order.Total.Currency,
-			Description: "Order 1001", Metadata: map[string]string{"order_id": "1001", "order": order.PublicID, "attempt": "1"},
-			Method: payments.Method{PaymentMethod: "pm_card_visa"}, ReturnURL: "http://shop.example/orders/" + order.PublicID + "/return"}
+		var params payments.ChargeParams
+		require.NoError(t, json.Unmarshal(lease.Params, &params))
 		pi, _, err := w.gateway.CreateIntent(context.Background(), lease.Key, params)
 		require.NoError(t, err)
 		if stopAfter == "confirm" {
@@ -148,7 +148,7 @@ func TestAMismatchedAmountIsNeverPaid(t *testing.T) {
 	w := newWorld(t)
 	order, key := w.place("pm_card_visa")
 	pi, _, err := w.gateway.CreateIntent(context.Background(), operations.Key("foreign"),
-		payments.ChargeParams{Amount: order.Total.Amount + 1, Currency: "usd"})
+		payments.ChargeParams{Amount: order.Total.Amount + 1, Currency: "usd", MethodTypes: []string{"card"}})
 	require.NoError(t, err)
 	_, _, err = w.gateway.ConfirmIntent(context.Background(), operations.Key("foreign"), pi.ID, payments.ChargeParams{Method: payments.Method{PaymentMethod: "pm_card_visa"}})
 	require.NoError(t, err)

@@ -116,17 +116,13 @@ func RequestRefund(ctx context.Context, pool *pgxpool.Pool, r RefundRequest) (re
 		if r.Amount > left || left == 0 {
 			return apperr.New(apperr.Invalid, "Of this payment, %s is left to give back.", money.Money{Amount: left, Currency: pay.currency})
 		}
-		params := RefundParams{RefundID: r.ID, OrderID: r.OrderID, PaymentIntent: pay.intent, Amount: r.Amount, Currency: pay.currency,
-			Metadata: map[string]string{"order_id": fmt.Sprint(r.OrderID), "refund_id": r.ID}}
-		encoded, err := json.Marshal(params)
-		if err != nil {
-			return fmt.Errorf("encoding refund %s: %w", r.ID, err)
-		}
-		intent, err := RefundIntent(encoded)
+		key, _, err := operations.Derive(RefundKind, refundIdentity{OrderID: r.OrderID, RefundID: r.ID})
 		if err != nil {
 			return err
 		}
-		if refund, err = insertRefund(ctx, tx, r, pay, intent.Key); err != nil {
+		params := RefundParams{RefundID: r.ID, OrderID: r.OrderID, PaymentIntent: pay.intent, Amount: r.Amount, Currency: pay.currency,
+			Metadata: map[string]string{"order_id": fmt.Sprint(r.OrderID), "refund_id": r.ID, operationMetadata: string(key)}}
+		if refund, err = insertRefund(ctx, tx, r, pay, key); err != nil {
 			return err
 		}
 		return outbox.Append(ctx, tx, TopicRefundRequested, orders.SubjectType, fmt.Sprint(r.OrderID), params)

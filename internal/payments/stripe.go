@@ -87,18 +87,14 @@ type PaymentIntent struct {
 // Create first, confirm second: a confirm that is repeated after Stripe forgot
 // its key is refused on a paid PaymentIntent, while a one-call create and
 // confirm would be a new charge (STRIPE.md §1.1).
-//
-// The metadata names the operation, so that the PaymentIntent can be found when
-// the answer with its id was lost.
 func (g *Gateway) CreateIntent(ctx context.Context, op operations.Key, p ChargeParams) (PaymentIntent, operations.Call, error) {
 	params := &stripe.PaymentIntentParams{
 		Amount: stripe.Int64(p.Amount), Currency: stripe.String(p.Currency), Description: stripe.String(p.Description),
-		PaymentMethodTypes: stripe.StringSlice([]string{"card"}),
+		PaymentMethodTypes: stripe.StringSlice(p.MethodTypes),
 	}
 	for k, v := range p.Metadata {
 		params.AddMetadata(k, v)
 	}
-	params.AddMetadata(operationMetadata, string(op))
 	return g.call(ctx, &params.Params, "create", op.Call("create"), func() (*stripe.PaymentIntent, error) {
 		return g.api.PaymentIntents.New(params)
 	})
@@ -135,9 +131,6 @@ func (g *Gateway) RetrieveIntent(ctx context.Context, id string) (PaymentIntent,
 		return g.api.PaymentIntents.Get(id, params)
 	})
 }
-
-// operationMetadata is the metadata by which a PaymentIntent is known as ours.
-const operationMetadata = "operation"
 
 // maxSearched bounds how many PaymentIntents one search reads.
 const maxSearched = 1000

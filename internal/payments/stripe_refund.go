@@ -26,7 +26,6 @@ func (g *Gateway) CreateRefund(ctx context.Context, op operations.Key, p RefundP
 	for k, v := range p.Metadata {
 		params.AddMetadata(k, v)
 	}
-	params.AddMetadata(operationMetadata, string(op))
 	return g.refundCall(ctx, &params.Params, "refund", op.Call("refund"), func() (*stripe.Refund, error) { return g.api.Refunds.New(params) })
 }
 

@@ -38,7 +38,7 @@ func NewService(ops *operations.Store, os *orders.Store, m Mailer, c Config, log
 
 // maxClaims bounds how often a receipt is tried before a person looks at it:
 // with the backoff below, for about a day.
-const maxClaims = 40
+const maxClaims = 60
 
 // result is the stored answer of a receipt.
 type result struct {
@@ -126,6 +126,6 @@ func (s *Service) failed(ctx context.Context, lease *operations.Lease, call oper
 	if sendErr.Unknown {
 		reason = "mail server unknown"
 	}
-	ceiling := min(time.Second<<min(lease.Claims-1, 11), time.Hour)
+	ceiling := min(time.Second<<min(lease.Claims-1, 11), 30*time.Minute)
 	return s.ops.Wait(ctx, lease, operations.Wait{After: ceiling/2 + rand.N(ceiling/2), Reason: reason, Unknown: sendErr.Unknown, Problem: err.Error()})
 }

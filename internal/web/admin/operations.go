@@ -21,7 +21,7 @@ const pageSize = 50
 
 var (
 	states = []string{"pending", "running", "waiting", "stuck", "done"}
-	kinds  = []string{payments.ChargeKind, receipts.Kind, "http-request"}
+	kinds  = []string{payments.ChargeKind, payments.RefundKind, receipts.Kind, payments.EventKind, "http-request"}
 )
 
 func (a *Admin) operations(c *gin.Context) error {
