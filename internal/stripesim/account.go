@@ -1,10 +1,6 @@
 package stripesim
 
-import (
-	"encoding/json"
-	"fmt"
-	"sync"
-)
+import "sync"
 
 // account is everything one pair of keys (sk_test_x, pk_test_x) can see. Its
 // mutex is held while an endpoint executes, which takes microseconds; waiting for
@@ -24,74 +20,43 @@ type account struct {
 	setups    table[*setup]
 	txns      table[*balanceTxn]
 	endpoints table[*hook]
+	shelves   map[string]shelf // the tables above, by the kind of object in them
 	events    table[*event]
 	idem      map[string]*idemRecord
 	claims    int                      // keys claimed, for pruning
 	held      map[string]chan struct{} // objects locked by a slow execution
 	last      uint64                   // journal number of the newest record
+	reads     rateWindow
+	writes    rateWindow
 }
 
 func newAccount(name string) *account {
-	return &account{name: name, acct: accountID(name), idem: map[string]*idemRecord{}, held: map[string]chan struct{}{}}
+	a := &account{name: name, acct: accountID(name), idem: map[string]*idemRecord{}, held: map[string]chan struct{}{}}
+	a.shelves = map[string]shelf{
+		kindIntent: &a.intents, kindCharge: &a.charges, kindMethod: &a.methods, kindToken: &a.ctokens,
+		kindCustomer: &a.customers, kindRefund: &a.refunds, kindDispute: &a.disputes, kindSetup: &a.setups,
+		kindTxn: &a.txns, kindEndpoint: &a.endpoints,
+	}
+	return a
 }
 
 // store puts a version into the table of its kind. The caller holds mu.
-func (a *account) store(o object) {
-	switch o := o.(type) {
-	case *intent:
-		a.intents.put(o)
-	case *charge:
-		a.charges.put(o)
-	case *method:
-		a.methods.put(o)
-	case *ctoken:
-		a.ctokens.put(o)
-	case *customer:
-		a.customers.put(o)
-	case *refund:
-		a.refunds.put(o)
-	case *dispute:
-		a.disputes.put(o)
-	case *setup:
-		a.setups.put(o)
-	case *balanceTxn:
-		a.txns.put(o)
-	case *hook:
-		a.endpoints.put(o)
-	default:
-		panic(fmt.Sprintf("stripesim: no table for %T", o))
+func (a *account) store(o object) { a.shelves[o.kind()].keep(o) }
+
+// find returns the newest version of an object, or nil.
+func (a *account) find(kind, id string) object {
+	if s := a.shelves[kind]; s != nil {
+		return s.find(id)
 	}
+	return nil
 }
 
-// decode reads a journaled object back.
-func decode(kind string, data []byte) (object, error) {
-	var o object
-	switch kind {
-	case kindIntent:
-		o = new(intent)
-	case kindCharge:
-		o = new(charge)
-	case kindMethod:
-		o = new(method)
-	case kindToken:
-		o = new(ctoken)
-	case kindCustomer:
-		o = new(customer)
-	case kindRefund:
-		o = new(refund)
-	case kindDispute:
-		o = new(dispute)
-	case kindSetup:
-		o = new(setup)
-	case kindTxn:
-		o = new(balanceTxn)
-	case kindEndpoint:
-		o = new(hook)
-	default:
-		return nil, fmt.Errorf("unknown kind of object %q", kind)
+// lookup finds an object of any kind, or an event, by its id. The caller holds mu.
+func (a *account) lookup(id string) object {
+	for _, s := range a.shelves {
+		if o := s.find(id); o != nil {
+			return o
+		}
 	}
-	if err := json.Unmarshal(data, o); err != nil {
-		return nil, fmt.Errorf("decoding %s: %w", kind, err)
-	}
-	return o, nil
+	return a.events.find(id)
 }

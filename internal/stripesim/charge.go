@@ -87,14 +87,7 @@ type threeDSecure struct {
 }
 
 // charge is a stored charge.
-type charge struct {
-	Charge
-	Sim chargeSim `json:"_sim"`
-}
-
-type chargeSim struct {
-	Dispute string `json:"dispute,omitempty"`
-}
+type charge struct{ Charge }
 
 func (ch *charge) id() string   { return ch.ID }
 func (ch *charge) born() int64  { return ch.Created }

@@ -5,7 +5,7 @@ package stripesim
 func (c *call) authorize(pi *intent, m *method) (*charge, outcome) {
 	card := m.card()
 	out := card.outcome
-	ch := &charge{Charge: Charge{
+	ch := &charge{Charge{
 		ID: c.srv.ids.id("ch_3", 23), Object: "charge", Amount: pi.Amount, Created: c.now,
 		BillingDetails:                m.BillingDetails,
 		CalculatedStatementDescriptor: ptr("LOCAL STRIPE"),

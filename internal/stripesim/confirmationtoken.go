@@ -73,7 +73,7 @@ func (c *call) createToken() (any, *apiError) {
 
 func (c *call) tokenMethod() (*method, *apiError) {
 	if c.reader.p.has("payment_method_data") {
-		return c.newMethodFromData("payment_method_data")
+		return c.readMethod("payment_method_data")
 	}
 	name := c.reader.str("payment_method")
 	if card := cardsByToken[name]; card != nil {

@@ -135,14 +135,6 @@ func (c *call) fillCustomer(u *customer) *apiError {
 	return r.err
 }
 
-func (c *call) retrieveCustomer() (any, *apiError) {
-	u := c.acct.customers.get(c.id)
-	if u == nil {
-		return nil, noSuch("customer", c.id)
-	}
-	return u.wire(), nil
-}
-
 func (c *call) listCustomers() (any, *apiError) {
 	email := c.reader.str("email")
 	return listOf(c, &c.acct.customers, "customer", func(u *customer) bool { return !u.Sim.Deleted && same(email, deref(u.Email)) })

@@ -60,19 +60,10 @@ func (c *call) openDispute(stored *charge, card *testCard) {
 		PaymentMethodDetails: disputeMethod{Type: "card", Card: disputeCard{Brand: ch.PaymentMethodDetails.Card.Brand, NetworkReasonCode: ptr("10.4")}}}}
 	id := c.book(-d.Amount, d.Currency, "adjustment", d.ID, true)
 	d.BalanceTransactions = []BalanceTransaction{c.acct.txns.get(*id).BalanceTransaction}
-	ch.Sim.Dispute = d.ID
 	c.put(&ch)
 	c.put(d)
 	c.emit("charge.dispute.created", d)
 	c.emit("charge.dispute.funds_withdrawn", d)
-}
-
-func (c *call) retrieveDispute() (any, *apiError) {
-	d := c.acct.disputes.get(c.id)
-	if d == nil {
-		return nil, noSuch("dispute", c.id)
-	}
-	return &d.Dispute, nil
 }
 
 func (c *call) listDisputes() (any, *apiError) {

@@ -14,6 +14,7 @@ type event struct {
 	Created int64        `json:"created"`
 	Request eventRequest `json:"request"`
 	Version int          `json:"version"`      // index of the object among those of its journal record
+	Of      string       `json:"of,omitempty"` // in a compacted journal: id of the object, whose newest version it is
 	To      []string     `json:"to,omitempty"` // endpoints it is to be delivered to
 
 	about   object

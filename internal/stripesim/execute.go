@@ -22,7 +22,7 @@ func (x *exchange) execute() answer {
 	if err := x.holdObject(); err != nil {
 		a.release(x.key)
 		a.mu.Unlock()
-		ans := errorAnswer(err)
+		ans := x.refusal(err)
 		x.note(ans)
 		return ans
 	}
@@ -32,7 +32,7 @@ func (x *exchange) execute() answer {
 	a.mu.Unlock()
 	if jerr := x.srv.journal.wait(number); jerr != nil {
 		x.srv.logger.Error("journal failed", "error", jerr)
-		return errorAnswer(internalError())
+		return x.refusal(internalError())
 	}
 	x.srv.hooks.enqueue(a, events)
 	return ans
@@ -42,14 +42,14 @@ func (x *exchange) execute() answer {
 func (x *exchange) answerFromKey(stored *idemRecord, err *apiError) answer {
 	var ans answer
 	if err != nil {
-		ans = errorAnswer(err)
+		ans = x.refusal(err)
 	} else {
 		ans = answer{status: stored.Status, body: []byte(stored.Body), original: stored.RequestID, replayed: true}
 	}
 	last := x.acct.last
 	x.acct.mu.Unlock()
 	if err := x.srv.journal.wait(last); err != nil {
-		return errorAnswer(internalError())
+		return x.refusal(internalError())
 	}
 	x.note(ans)
 	return ans
@@ -58,22 +58,11 @@ func (x *exchange) answerFromKey(stored *idemRecord, err *apiError) answer {
 // commit renders the answer and writes what happened into one journal record. The
 // caller holds the account's mutex and waits for the returned record number.
 func (x *exchange) commit(v any, err *apiError) (answer, uint64) {
-	ans := answer{status: 200, executed: err == nil || err.executed}
+	var ans answer
 	if err != nil {
-		executed := ans.executed
-		pi, about := err.PaymentIntent.(*PaymentIntent)
-		if about && x.publishable {
-			shown := *err
-			shown.PaymentIntent = (&intent{PaymentIntent: *pi}).public()
-			err = &shown
-		}
-		ans = errorAnswer(err)
-		if about {
-			ans.object = pi.ID
-		}
-		ans.executed = executed
+		ans = x.refusal(err)
 	} else {
-		ans.body = x.render(v)
+		ans = answer{status: 200, executed: true, body: x.render(v)}
 		ans.object = idOf(ans.body)
 	}
 	rec := outRecord{Account: x.acct.name, Events: x.events}
@@ -99,11 +88,15 @@ func (x *exchange) commit(v any, err *apiError) (answer, uint64) {
 	return ans, x.acct.last
 }
 
-// note logs a request that did not execute.
+// note logs a request that did not execute. Nothing rests on the record, so that a
+// journal that fails is told to the log only.
 func (x *exchange) note(ans answer) {
 	e := x.srv.log.add(x.entry(ans))
-	if x.ep.method != "GET" {
-		x.srv.save(outRecord{Request: &e})
+	if x.ep.method == "GET" {
+		return
+	}
+	if err := x.srv.journal.wait(x.srv.save(outRecord{Request: &e})); err != nil {
+		x.srv.logger.Error("journal failed", "error", err)
 	}
 }
 
@@ -121,7 +114,7 @@ func (x *exchange) render(v any) []byte {
 	body, err := json.Marshal(v)
 	if err != nil {
 		x.srv.logger.Error("rendering an answer failed", "error", err)
-		return errorAnswer(internalError()).body
+		return x.refusal(internalError()).body
 	}
 	return body
 }

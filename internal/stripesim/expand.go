@@ -113,31 +113,3 @@ func treeOf(v any) any {
 	}
 	return tree
 }
-
-// find returns the newest version of an object, or nil.
-func (a *account) find(kind, id string) object {
-	pick := func(o object, found bool) object {
-		if !found {
-			return nil
-		}
-		return o
-	}
-	switch kind {
-	case kindIntent:
-		o := a.intents.get(id)
-		return pick(o, o != nil)
-	case kindCharge:
-		o := a.charges.get(id)
-		return pick(o, o != nil)
-	case kindMethod:
-		o := a.methods.get(id)
-		return pick(o, o != nil)
-	case kindCustomer:
-		o := a.customers.get(id)
-		return pick(o, o != nil)
-	case kindTxn:
-		o := a.txns.get(id)
-		return pick(o, o != nil)
-	}
-	return nil
-}

@@ -45,8 +45,7 @@ func (h *faultHit) before(x *exchange) bool {
 		writeGatewayPage(x.w)
 		return true
 	case "rate_limit":
-		e = invalid("", "Request rate limit exceeded. Learn more about rate limits here https://stripe.com/docs/rate-limits.").withCode("rate_limit")
-		e.status = http.StatusTooManyRequests
+		e = rateLimited()
 	case "conflict":
 		e = keyInUse(x.key)
 	case "unavailable":
@@ -58,7 +57,7 @@ func (h *faultHit) before(x *exchange) bool {
 	if e == nil {
 		return false
 	}
-	ans := errorAnswer(e)
+	ans := x.refusal(e)
 	ans.retry = retry
 	x.note(ans)
 	x.write(ans)

@@ -11,6 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// newQuiet starts a server that the caller closes.
+func newQuiet(tb testing.TB) *Server {
+	s, err := New(Config{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	require.NoError(tb, err)
+	return s
+}
+
 func quiet(tb testing.TB, cfg Config) *Server {
 	cfg.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	s, err := New(cfg)
@@ -25,8 +32,21 @@ func FuzzForm(f *testing.F) {
 	for _, seed := range []string{"amount=1&currency=usd", "a[b][c]=1&a[]=2&a[0][x]=3", "metadata[k]=%F0%9F%99%82", "a[=1", "a]]=", "[]=1", "%", "&&=&", "expand[0]=a&expand[]=b", "a[999999][b]=1"} {
 		f.Add(seed)
 	}
-	s := quiet(f, Config{})
+	var s *Server
+	runs := 0
+	f.Cleanup(func() {
+		if s != nil {
+			require.NoError(f, s.Close())
+		}
+	})
 	f.Fuzz(func(t *testing.T, body string) {
+		if runs%1000 == 0 { // a server keeps all that was ever made; an hour of fuzzing would not fit
+			if s != nil {
+				require.NoError(t, s.Close())
+			}
+			s = newQuiet(t)
+		}
+		runs++
 		p, err := parseForm(body)
 		if err != nil {
 			require.Equal(t, 400, err.status)

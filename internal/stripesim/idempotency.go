@@ -7,14 +7,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // keyLife is how long a stored answer is kept. Stripe promises at least 24 hours;
 // the simulator forgets exactly then, which is the worst case for its client.
 const keyLife = 24 * time.Hour
 
-// maxKeyBytes is the documented length limit of an idempotency key.
-const maxKeyBytes = 255
+// maxKeyLength is the documented length limit of an idempotency key, in characters.
+const maxKeyLength = 255
 
 // idemRecord is what the layer knows about one (account, key).
 type idemRecord struct {
@@ -126,9 +127,13 @@ func keyInUse(key string) *apiError {
 	return e
 }
 
-// checkKey refuses keys that are too long.
+// checkKey refuses keys that are too long, or that are no text: the journal, the
+// events and the pages could not show them again.
 func checkKey(key string) *apiError {
-	if len(key) > maxKeyBytes {
+	switch {
+	case !utf8.ValidString(key):
+		return invalid("", "Idempotency-Key must be valid UTF-8. Use letters, digits and punctuation.")
+	case utf8.RuneCountInString(key) > maxKeyLength:
 		return invalid("", "Idempotency-Key must be at most 255 characters; this one has more. Use a shorter key.")
 	}
 	return nil

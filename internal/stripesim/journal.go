@@ -43,6 +43,10 @@ func openJournal(path string, fsync bool, replay func(line []byte) error) (*jour
 		f.Close()
 		return nil, fmt.Errorf("journal %s is in use by another process; stop it or choose another file: %w", path, err)
 	}
+	if !stillNamed(f, path) {
+		f.Close()
+		return nil, fmt.Errorf("journal %s was replaced while it was opened; start again", path)
+	}
 	whole, err := replayLines(f, replay)
 	if err != nil {
 		f.Close()
@@ -56,6 +60,17 @@ func openJournal(path string, fsync bool, replay func(line []byte) error) (*jour
 		return nil, fmt.Errorf("cutting the torn end of journal %s: %w", path, err)
 	}
 	return &journal{file: f, sync: fsync}, nil
+}
+
+// stillNamed tells whether path still names f: another process may have compacted
+// the journal between the opening and the locking of the old one.
+func stillNamed(f *os.File, path string) bool {
+	mine, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(path)
+	return err == nil && os.SameFile(mine, named)
 }
 
 // replayLines hands on every line that ends and returns their length in bytes.
@@ -137,6 +152,7 @@ func (j *journal) close() error {
 		return nil
 	}
 	err := j.flush()
+	unlockFile(j.file)
 	if cerr := j.file.Close(); err == nil {
 		err = cerr
 	}

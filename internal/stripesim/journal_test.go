@@ -1,11 +1,9 @@
 package stripesim_test
 
 import (
-	"bufio"
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -90,11 +88,22 @@ func TestJournal_DamageInTheMiddleIsToldByLine(t *testing.T) {
 
 // TestMain lets the test binary play the simulator process that gets killed.
 func TestMain(m *testing.M) {
-	if path := os.Getenv("STRIPESIM_TEST_JOURNAL"); path != "" {
-		serveForKill(path)
-		return
+	served, compacted := os.Getenv("STRIPESIM_TEST_JOURNAL"), os.Getenv("STRIPESIM_TEST_COMPACT")
+	if served+compacted != "" {
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin) // ends with the test that started this process
+			os.Exit(1)
+		}()
 	}
-	os.Exit(m.Run())
+	switch {
+	case served != "":
+		serveForKill(served)
+	case compacted != "":
+		compactForEver(compacted)
+	}
+	code := m.Run()
+	closeBrowser()
+	os.Exit(code)
 }
 
 func serveForKill(path string) {
@@ -110,15 +119,7 @@ func serveForKill(path string) {
 func TestJournal_KillMinusNine(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal")
-	cmd := exec.Command(os.Args[0], "-test.run=^$")
-	cmd.Env = append(os.Environ(), "STRIPESIM_TEST_JOURNAL="+path)
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill() }) // dead already when all went well
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
-	url := strings.TrimSpace(line)
+	cmd, url := startChild(t, "STRIPESIM_TEST_JOURNAL="+path)
 
 	answers := make(chan [2]string, 10_000)
 	for w := range 4 {

@@ -77,5 +77,5 @@ func (s *Server) serveLedger(w http.ResponseWriter, r *http.Request) {
 			out = append(out, a.ledger())
 		}
 	}
-	writeJSON(w, map[string]any{"accounts": out})
+	s.answerJournaled(w, func() { writeJSON(w, map[string]any{"accounts": out}) })
 }

@@ -19,14 +19,12 @@ func (c *call) createMethod() (any, *apiError) {
 
 // methodFromData makes and stores a payment method from nested data.
 func (c *call) methodFromData(name string) (*method, *apiError) {
-	m, err := c.newMethodFromData(name)
+	m, err := c.readMethod(name)
 	if err == nil {
 		c.put(m)
 	}
 	return m, err
 }
-
-func (c *call) newMethodFromData(name string) (*method, *apiError) { return c.readMethod(name) }
 
 // readMethod reads type, card, billing_details and metadata, below a name or bare.
 func (c *call) readMethod(below string) (*method, *apiError) {
@@ -71,14 +69,6 @@ func trimToken(token string) string {
 		return token[4:]
 	}
 	return token
-}
-
-func (c *call) retrieveMethod() (any, *apiError) {
-	m := c.acct.methods.get(c.id)
-	if m == nil {
-		return nil, noSuch("PaymentMethod", c.id)
-	}
-	return &m.PaymentMethod, nil
 }
 
 func (c *call) attachEndpoint() (any, *apiError) {

@@ -87,7 +87,7 @@ func (s *Server) serveOverview(w http.ResponseWriter, _ *http.Request) {
 	for _, a := range s.allAccounts() {
 		v.Accounts = append(v.Accounts, a.view())
 	}
-	s.render(w, "overview.html", v)
+	s.answerJournaled(w, func() { s.render(w, "overview.html", v) })
 }
 
 func (a *account) view() accountView {
@@ -129,29 +129,9 @@ func (s *Server) serveObject(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	trail := s.log.newest(shown, func(e *requestEntry) bool { return e.Object == id })
-	s.render(w, "object.html", map[string]any{"ID": id, "Account": a.name, "Body": string(body), "Kind": o.kind(), "Trail": trail})
-}
-
-// lookup finds an object of any kind by its id. The caller holds mu.
-func (a *account) lookup(id string) object {
-	for _, kind := range []string{kindIntent, kindCharge, kindMethod, kindCustomer, kindTxn} {
-		if o := a.find(kind, id); o != nil {
-			return o
-		}
-	}
-	if o := a.events.get(id); o != nil {
-		return o
-	}
-	if o := a.refunds.get(id); o != nil {
-		return o
-	}
-	if o := a.disputes.get(id); o != nil {
-		return o
-	}
-	if o := a.setups.get(id); o != nil {
-		return o
-	}
-	return nil
+	s.answerJournaled(w, func() {
+		s.render(w, "object.html", map[string]any{"ID": id, "Account": a.name, "Body": string(body), "Kind": o.kind(), "Trail": trail})
+	})
 }
 
 // serveReceipt is the page behind a charge's receipt_url.

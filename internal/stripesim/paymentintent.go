@@ -107,10 +107,7 @@ type intentSim struct {
 	ReturnURL     string `json:"return_url,omitempty"`
 	Authenticated string `json:"authenticated,omitempty"` // payment method that passed 3-D Secure
 	Confirmations int    `json:"confirmations,omitempty"`
-	OffSession    bool   `json:"off_session,omitempty"`
-	SDK           bool   `json:"sdk,omitempty"`
 	CaptureBefore int64  `json:"capture_before,omitempty"`
-	RequestID     string `json:"request,omitempty"`
 }
 
 func (pi *intent) id() string   { return pi.ID }

@@ -17,13 +17,12 @@ type confirmation struct {
 	errorOnAction bool
 	sdk           bool
 	token         string
-	setupUsage    string
 }
 
 func (c *call) readConfirmation() confirmation {
 	r := &c.reader
 	conf := confirmation{returnURL: r.str("return_url"), errorOnAction: r.bool("error_on_requires_action"),
-		sdk: r.bool("use_stripe_sdk"), token: r.str("confirmation_token"), setupUsage: r.str("setup_future_usage")}
+		sdk: r.bool("use_stripe_sdk"), token: r.str("confirmation_token")}
 	switch v := r.str("off_session"); v {
 	case "true", "one_off", "recurring":
 		conf.offSession = true
@@ -88,7 +87,7 @@ func (c *call) confirmIntent(pi *intent, m *method, conf confirmation) (any, *ap
 	if pi.returnURLRequired() && conf.returnURL == "" {
 		return nil, c.orphan(pi, refused("", "", returnURLNeeded))
 	}
-	pi.Sim.ReturnURL, pi.Sim.OffSession, pi.Sim.SDK = conf.returnURL, conf.offSession, conf.sdk
+	pi.Sim.ReturnURL = conf.returnURL
 	pi.NextAction, pi.LastPaymentError = nil, nil
 	pi.Sim.Confirmations++
 	if pi.Sim.Confirmations > c.srv.cfg.MaxConfirmations {

@@ -42,7 +42,6 @@ func (c *call) createIntent() (any, *apiError) {
 	}
 	pi.ID = c.srv.ids.id("pi_3", 23)
 	pi.ClientSecret = c.srv.ids.id(pi.ID+"_secret_", 25)
-	pi.Sim.RequestID = c.requestID
 	m, err := c.chooseMethod(pi, conf)
 	if err != nil {
 		return nil, err

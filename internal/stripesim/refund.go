@@ -111,14 +111,6 @@ func (c *call) chargeToRefund() (*charge, *apiError) {
 	return c.acct.charges.get(*pi.LatestCharge), nil
 }
 
-func (c *call) retrieveRefund() (any, *apiError) {
-	f := c.acct.refunds.get(c.id)
-	if f == nil {
-		return nil, noSuch("refund", c.id)
-	}
-	return &f.Refund, nil
-}
-
 func (c *call) updateRefund() (any, *apiError) {
 	stored := c.acct.refunds.get(c.id)
 	if stored == nil {
@@ -137,14 +129,6 @@ func (c *call) updateRefund() (any, *apiError) {
 func (c *call) listRefunds() (any, *apiError) {
 	ch, pi := c.reader.str("charge"), c.reader.str("payment_intent")
 	return listOf(c, &c.acct.refunds, "refund", func(f *refund) bool { return same(ch, f.Charge) && same(pi, deref(f.PaymentIntent)) })
-}
-
-func (c *call) retrieveCharge() (any, *apiError) {
-	ch := c.acct.charges.get(c.id)
-	if ch == nil {
-		return nil, noSuch("charge", c.id)
-	}
-	return &ch.Charge, nil
 }
 
 func (c *call) listCharges() (any, *apiError) {

@@ -30,11 +30,20 @@ type requestEntry struct {
 	Object    string            `json:"object,omitempty"`   // id of the object answered with
 }
 
+// Bounds of what the log keeps of parameters, so that a flood of large requests
+// cannot fill the memory.
+const (
+	maxLoggedValue = 1000     // bytes of one value
+	maxLoggedForm  = 16 << 10 // bytes of one request's names and values
+	maxLoggedBytes = 64 << 20 // bytes of all
+)
+
 // requestLog keeps the newest requests.
 type requestLog struct {
 	mu   sync.Mutex
 	keep int
 	n    uint64
+	size int // bytes of parameters kept
 	ring []requestEntry
 }
 
@@ -48,10 +57,29 @@ func (l *requestLog) add(e requestEntry) requestEntry {
 	}
 	l.n = max(l.n, e.N)
 	l.ring = append(l.ring, e)
+	l.size += e.size()
 	if len(l.ring) >= 2*l.keep {
-		l.ring = append([]requestEntry(nil), l.ring[len(l.ring)-l.keep:]...)
+		l.drop(len(l.ring) - l.keep)
+	} else if l.size > maxLoggedBytes {
+		l.drop((len(l.ring) + 1) / 2)
 	}
 	return e
+}
+
+// drop forgets the n oldest entries.
+func (l *requestLog) drop(n int) {
+	for i := range n {
+		l.size -= l.ring[i].size()
+	}
+	l.ring = append([]requestEntry(nil), l.ring[n:]...)
+}
+
+// size is what the parameters of an entry take, in bytes.
+func (e *requestEntry) size() (n int) {
+	for name, v := range e.Params {
+		n += len(name) + len(v)
+	}
+	return n
 }
 
 // sort puts the entries in order of their numbers after a journal was replayed.
@@ -86,13 +114,22 @@ func (l *requestLog) newest(limit int, match func(*requestEntry) bool) []request
 	return out
 }
 
-// logged returns the parameters as they may be kept: card data is masked.
+// logged returns the parameters as they may be kept: card data is masked, what is
+// very long is cut.
 func logged(p params) map[string]string {
 	if len(p) == 0 {
 		return nil
 	}
 	m := make(map[string]string, len(p))
+	left := maxLoggedForm
 	for _, f := range p {
+		if len(f.val) > maxLoggedValue {
+			f.val = strings.ToValidUTF8(f.val[:maxLoggedValue], "") + "…"
+		}
+		if left -= len(f.key) + len(f.val); left < 0 {
+			m["…"] = "…"
+			break
+		}
 		switch {
 		case strings.HasSuffix(f.key, "[number]") && len(f.val) > 4:
 			f.val = "…" + f.val[len(f.val)-4:]
@@ -120,7 +157,8 @@ func (s *Server) serveRequests(w http.ResponseWriter, r *http.Request) {
 		return same(q.Get("key"), e.Key) && same(q.Get("endpoint"), e.Endpoint) && same(q.Get("account"), e.Account) && same(q.Get("path"), e.Path)
 	}
 	if !q.Has("since") {
-		writeJSON(w, map[string]any{"requests": s.log.newest(limit, match)})
+		newest := s.log.newest(limit, match)
+		s.answerJournaled(w, func() { writeJSON(w, map[string]any{"requests": newest}) })
 		return
 	}
 	since, err := strconv.ParseUint(q.Get("since"), 10, 64)
@@ -128,7 +166,18 @@ func (s *Server) serveRequests(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "since must be the number of a request, e.g. since=120", http.StatusBadRequest)
 		return
 	}
-	writeJSON(w, map[string]any{"requests": s.log.after(since, limit, match)})
+	after := s.log.after(since, limit, match)
+	s.answerJournaled(w, func() { writeJSON(w, map[string]any{"requests": after}) })
+}
+
+// answerJournaled answers once everything that was just read is in the journal:
+// what was shown must not be undone by a crash.
+func (s *Server) answerJournaled(w http.ResponseWriter, answer func()) {
+	if err := s.journal.flush(); err != nil {
+		http.Error(w, "The journal cannot be written, so nothing is certain: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	answer()
 }
 
 func same(want, got string) bool { return want == "" || want == got }

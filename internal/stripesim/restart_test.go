@@ -69,7 +69,7 @@ func TestJournal_EveryKindOfObjectSurvives(t *testing.T) {
 		require.NoError(t, s.srv.Close())
 		cfg.Now = clock.Now
 		s = start(t, cfg)
-		require.Equal(t, want, s.snapshot())
+		requireSame(t, want, s.snapshot())
 		require.EqualValues(t, 3600, s.get("/_sim/clock").Body["ahead_seconds"], "the clock stays moved")
 	}
 	require.Equal(t, "succeeded", s.post("/v1/payment_intents/"+hold+"/capture", "", "").Body["status"], "a hold can be captured after a restart")

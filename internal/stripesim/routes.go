@@ -22,16 +22,16 @@ var endpoints = []endpoint{
 	{method: "POST", path: "/v1/payment_intents/{id}/cancel", params: cancelIntentSchema, run: (*call).cancelEndpoint},
 
 	{method: "GET", path: "/v1/charges", params: fields(listFields, createdFields, []string{"customer", "payment_intent"}), run: (*call).listCharges},
-	{method: "GET", path: "/v1/charges/{id}", params: accepts(), run: (*call).retrieveCharge},
+	{method: "GET", path: "/v1/charges/{id}", params: accepts(), run: retrieve(kindCharge, "charge")},
 
 	{method: "POST", path: "/v1/refunds", params: createRefundSchema, run: (*call).createRefund, lockOn: []string{"payment_intent", "charge"}},
 	{method: "GET", path: "/v1/refunds", params: fields(listFields, createdFields, []string{"charge", "payment_intent"}), run: (*call).listRefunds},
-	{method: "GET", path: "/v1/refunds/{id}", params: accepts(), run: (*call).retrieveRefund},
+	{method: "GET", path: "/v1/refunds/{id}", params: accepts(), run: retrieve(kindRefund, "refund")},
 	{method: "POST", path: "/v1/refunds/{id}", params: accepts("metadata[*]"), run: (*call).updateRefund},
 
 	{method: "POST", path: "/v1/payment_methods", params: createMethodSchema, public: true, run: (*call).createMethod},
 	{method: "GET", path: "/v1/payment_methods", params: fields(listFields, []string{"customer", "type"}), run: (*call).listMethods},
-	{method: "GET", path: "/v1/payment_methods/{id}", params: accepts(), run: (*call).retrieveMethod},
+	{method: "GET", path: "/v1/payment_methods/{id}", params: accepts(), run: retrieve(kindMethod, "PaymentMethod")},
 	{method: "POST", path: "/v1/payment_methods/{id}/attach", params: accepts("customer"), run: (*call).attachEndpoint},
 	{method: "POST", path: "/v1/payment_methods/{id}/detach", params: accepts(), run: (*call).detachEndpoint},
 
@@ -41,7 +41,7 @@ var endpoints = []endpoint{
 
 	{method: "POST", path: "/v1/customers", params: customerSchema, run: (*call).createCustomer},
 	{method: "GET", path: "/v1/customers", params: fields(listFields, createdFields, []string{"email"}), run: (*call).listCustomers},
-	{method: "GET", path: "/v1/customers/{id}", params: accepts(), run: (*call).retrieveCustomer},
+	{method: "GET", path: "/v1/customers/{id}", params: accepts(), run: retrieve(kindCustomer, "customer")},
 	{method: "POST", path: "/v1/customers/{id}", params: customerSchema, run: (*call).updateCustomer},
 	{method: "DELETE", path: "/v1/customers/{id}", params: accepts(), run: (*call).deleteCustomer},
 	{method: "GET", path: "/v1/customers/{id}/payment_methods", params: fields(listFields, []string{"type"}), run: (*call).listMethods},
@@ -52,7 +52,7 @@ var endpoints = []endpoint{
 	{method: "POST", path: "/v1/setup_intents/{id}/confirm", params: setupSchema, public: true, run: (*call).confirmSetupEndpoint},
 
 	{method: "GET", path: "/v1/disputes", params: fields(listFields, createdFields, []string{"charge", "payment_intent"}), run: (*call).listDisputes},
-	{method: "GET", path: "/v1/disputes/{id}", params: accepts(), run: (*call).retrieveDispute},
+	{method: "GET", path: "/v1/disputes/{id}", params: accepts(), run: retrieve(kindDispute, "dispute")},
 	{method: "POST", path: "/v1/disputes/{id}/close", params: accepts(), run: (*call).closeDispute},
 
 	{method: "GET", path: "/v1/events", params: fields(listFields, createdFields, []string{"type", "types[]"}), run: (*call).listEvents},

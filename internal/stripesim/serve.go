@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"time"
 )
 
@@ -21,13 +22,25 @@ type answer struct {
 	retry    string // Stripe-Should-Retry
 }
 
-func errorAnswer(e *apiError) answer {
-	body, _ := json.Marshal(map[string]*apiError{"error": e}) // plain struct: cannot fail
-	code := e.Code
-	if code == "" {
-		code = e.Type
+// refusal renders an error: where the account is known it names the request, and a
+// publishable key sees no more of the intent than a read would show.
+func (x *exchange) refusal(e *apiError) answer {
+	shown := *e
+	ans := answer{status: e.status, executed: e.executed, code: e.Code}
+	if ans.code == "" {
+		ans.code = e.Type
 	}
-	return answer{status: e.status, body: body, code: code}
+	if pi, ok := e.PaymentIntent.(*PaymentIntent); ok {
+		ans.object = pi.ID
+		if x.publishable {
+			shown.PaymentIntent = (&intent{PaymentIntent: *pi}).public()
+		}
+	}
+	if x.acct != nil {
+		shown.RequestLogURL = "https://dashboard.stripe.com/test/logs/" + x.requestID + "?t=" + strconv.FormatInt(x.now, 10)
+	}
+	ans.body, _ = json.Marshal(map[string]*apiError{"error": &shown}) // plain struct: cannot fail
+	return ans
 }
 
 // exchange is one HTTP request and everything found out about it.
@@ -79,7 +92,7 @@ func readForm(r *http.Request) (string, bool) {
 // order: nothing they refuse is stored, nor says anything about the key.
 func (x *exchange) answer(formErr *apiError, tooLarge bool) answer {
 	if err := x.admit(formErr, tooLarge); err != nil {
-		ans := errorAnswer(err)
+		ans := x.refusal(err)
 		x.note(ans)
 		return ans
 	}
@@ -93,6 +106,9 @@ func (x *exchange) admit(formErr *apiError, tooLarge bool) *apiError {
 	}
 	x.publishable = cred.publishable
 	x.acct = x.srv.account(cred.account)
+	if err := x.checkRate(); err != nil {
+		return err
+	}
 	if x.version, err = requestVersion(x.r.Header); err != nil {
 		return err
 	}

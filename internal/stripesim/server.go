@@ -31,6 +31,8 @@ type Config struct {
 	WebhookTimeout   time.Duration // per attempt; default 10s
 	WebhookWorkers   int           // concurrent deliveries; default 4
 	KeepRequests     int           // requests that /_sim/requests remembers; default 100,000
+	RateLimit        int           // reads, and writes, a second in one account before 429 rate_limit; 0 = no limit
+	CompactAt        int64         // bytes of journal above which it is compacted at start; default 32 MiB
 }
 
 func (c *Config) fill() {
@@ -42,6 +44,7 @@ func (c *Config) fill() {
 	setDefault(&c.WebhookTimeout, 10*time.Second)
 	setDefault(&c.WebhookWorkers, 4)
 	setDefault(&c.KeepRequests, 100_000)
+	setDefault(&c.CompactAt, 32<<20)
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -74,6 +77,9 @@ type Server struct {
 	mu       sync.RWMutex
 	accounts map[string]*account
 
+	replayed int64 // bytes of journal read at start
+	settled  int64 // those of them that a compacted journal begins with
+
 	running context.Context // cancelled by Close
 	stop    context.CancelFunc
 	closing chan struct{}
@@ -95,6 +101,9 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.log.sort()
+	if err := s.compact(); err != nil {
+		s.logger.Warn("journal not compacted; it goes on growing", "error", err)
+	}
 	s.handler = s.routes()
 	s.hooks.start()
 	s.ticking.Add(1)

@@ -1,5 +1,10 @@
 package stripesim
 
+import (
+	"encoding/json"
+	"fmt"
+)
+
 // Kinds of stored objects, as the journal names them.
 const (
 	kindIntent   = "payment_intent"
@@ -21,6 +26,17 @@ type object interface {
 	born() int64 // created, unix seconds
 	kind() string
 	wire() any // what the API shows
+}
+
+// kinds lists them in the order in which a compacted journal keeps them.
+var kinds = []string{kindCustomer, kindMethod, kindToken, kindIntent, kindCharge, kindTxn, kindRefund, kindDispute, kindSetup, kindEndpoint}
+
+// shelf is a table, whatever it holds.
+type shelf interface {
+	keep(object)
+	find(id string) object // nil for none
+	all() []object
+	decode(data []byte) (object, error)
 }
 
 // table holds the newest version of each object of a kind in order of creation.
@@ -46,4 +62,41 @@ func (t *table[T]) put(o T) {
 	}
 	t.at[o.id()] = len(t.rows)
 	t.rows = append(t.rows, o)
+}
+
+func (t *table[T]) keep(o object) { t.put(o.(T)) }
+
+func (t *table[T]) find(id string) object {
+	if i, ok := t.at[id]; ok {
+		return t.rows[i]
+	}
+	return nil
+}
+
+func (t *table[T]) all() []object {
+	out := make([]object, len(t.rows))
+	for i, o := range t.rows {
+		out[i] = o
+	}
+	return out
+}
+
+// decode reads a journaled object back.
+func (t *table[T]) decode(data []byte) (object, error) {
+	var o T
+	if err := json.Unmarshal(data, &o); err != nil {
+		return nil, fmt.Errorf("decoding %T: %w", o, err)
+	}
+	return o, nil
+}
+
+// retrieve makes the endpoint that shows one object of a kind as it is.
+func retrieve(kind, noun string) func(*call) (any, *apiError) {
+	return func(c *call) (any, *apiError) {
+		o := c.acct.find(kind, c.id)
+		if o == nil {
+			return nil, noSuch(noun, c.id)
+		}
+		return o.wire(), nil
+	}
 }
