@@ -34,33 +34,15 @@ func TestStart_FreshThenAgainKeepsData(t *testing.T) {
 	rowIsThere(t, second.URL("postgres"))
 }
 
-// TestStart_IsQuick takes the best of a few, since other tests run meanwhile.
-func TestStart_IsQuick(t *testing.T) {
-	var fresh, again time.Duration
-	for attempt := range 4 {
-		c := testConfig(t)
+// BenchmarkStart measures a start with an empty folder and one on its data.
+func BenchmarkStart(b *testing.B) {
+	for b.Loop() {
+		c := testConfig(b)
 		c.Settings = nil // as the demo has it
-		began := time.Now()
-		cluster := mustStart(t, c)
-		fresh = shortest(fresh, time.Since(began))
-		mustStop(t, cluster)
-		began = time.Now()
-		cluster = mustStart(t, c)
-		again = shortest(again, time.Since(began))
-		mustStop(t, cluster)
-		if fresh < 2500*time.Millisecond && again < 700*time.Millisecond {
-			t.Logf("fresh %v, again %v, attempt %d", fresh, again, attempt+1)
-			return
+		for range 2 {
+			mustStop(b, mustStart(b, c))
 		}
 	}
-	t.Fatalf("fresh start took %v, expected under 2.5 s; start on existing data %v, expected under 0.7 s", fresh, again)
-}
-
-func shortest(a, b time.Duration) time.Duration {
-	if a == 0 {
-		return b
-	}
-	return min(a, b)
 }
 
 func TestURL_NeedsThePassword(t *testing.T) {

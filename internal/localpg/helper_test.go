@@ -122,7 +122,7 @@ func copySelf() (remove func(), err error) {
 
 // reachableDir is a new directory that the server's account can get at, which
 // is not true of t.TempDir when root runs the tests.
-func reachableDir(t *testing.T) string {
+func reachableDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "localpg-test-")
 	require.NoError(t, err)
@@ -131,7 +131,7 @@ func reachableDir(t *testing.T) string {
 	return dir
 }
 
-func testConfig(t *testing.T) Config {
+func testConfig(t testing.TB) Config {
 	return Config{
 		DataDir:  filepath.Join(reachableDir(t), "pg"),
 		Settings: map[string]string{"shared_buffers": "16MB", "fsync": "off"}, // no test cuts the power
@@ -140,7 +140,7 @@ func testConfig(t *testing.T) Config {
 	}
 }
 
-func mustStart(t *testing.T, c Config) *Cluster {
+func mustStart(t testing.TB, c Config) *Cluster {
 	t.Helper()
 	cluster, err := Start(within(t, time.Minute), c)
 	require.NoError(t, err)
@@ -148,13 +148,13 @@ func mustStart(t *testing.T, c Config) *Cluster {
 	return cluster
 }
 
-func within(t *testing.T, d time.Duration) context.Context {
+func within(t testing.TB, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-func mustStop(t *testing.T, c *Cluster) {
+func mustStop(t testing.TB, c *Cluster) {
 	t.Helper()
 	require.NoError(t, c.Stop(within(t, 30*time.Second)))
 }

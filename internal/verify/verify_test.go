@@ -416,15 +416,16 @@ func TestI8_RefundsAreComparedWithTheBooks(t *testing.T) {
 	s := w.sources()
 	s.Simulator = verify.Simulator{}
 	pi := *w.operation(order, payments.ChargeKind).ProviderRef
-	w.exec(`CREATE TABLE refunds (provider_ref text, amount bigint, currency text, created_at timestamptz DEFAULT clock_timestamp())`)
 	refund := w.call("/v1/refunds", "by-hand", url.Values{"payment_intent": {pi}, "amount": {"100"}})
 	w.requireBroken(s, "I8", refund)
-	w.exec(`INSERT INTO refunds VALUES ($1, 100, 'usd')`, refund)
+	const enter = `INSERT INTO refunds (public_id, order_id, payment_id, provider_ref, amount, currency, state, reason, requested_by, settled_at)
+		SELECT $1, order_id, id, $1, 100, 'usd', 'succeeded', 'test', 'test', clock_timestamp() FROM payments`
+	w.exec(enter, refund)
 	require.NoError(t, w.run(s).Err())
 	w.exec(`UPDATE refunds SET amount = 101`)
 	w.requireBroken(s, "I8", refund)
 	w.exec(`UPDATE refunds SET amount = 100`)
-	w.exec(`INSERT INTO refunds VALUES ('re_nowhere', 100, 'usd')`)
+	w.exec(enter, "re_nowhere")
 	w.requireBroken(s, "I8", "re_nowhere")
 }
 
