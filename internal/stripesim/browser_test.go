@@ -90,7 +90,7 @@ func browser(t *testing.T) context.Context {
 	}
 	chromium.Do(func() { startBrowser(path) })
 	require.NoError(t, chromium.err)
-	ctx, cancel := chromedp.NewContext(chromium.ctx)
+	ctx, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, 60*time.Second)
 	t.Cleanup(cancel)

@@ -1,7 +1,3 @@
-//go:build browser
-
-// These tests run the shop's own scripts in a real Chromium:
-// go test -tags browser ./internal/web/assets/
 package assets_test
 
 import (
@@ -11,7 +7,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -134,11 +134,72 @@ func order(step templates.OrderStep) templates.OrderView {
 	return v
 }
 
+// chromium is the one browser of this package. A lock keeps the packages that test
+// with a browser from running one each at the same time: memory is scarcer than time.
+var chromium struct {
+	sync.Once
+	ctx    context.Context
+	cancel context.CancelFunc
+	lock   *os.File
+	err    error
+}
+
+// findBrowser returns a Chromium, or "" when this machine has none.
+func findBrowser() string {
+	for _, name := range []string{os.Getenv("SHOP_CHROME"), "chromium", "chromium-browser", "google-chrome",
+		"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium"} {
+		if path, err := exec.LookPath(name); err == nil && name != "" {
+			return path
+		}
+	}
+	return ""
+}
+
+func startBrowser(path string) {
+	chromium.lock, chromium.err = os.OpenFile(filepath.Join(os.TempDir(), "shop-test-browser.lock"), os.O_RDWR|os.O_CREATE, 0o666)
+	if chromium.err == nil {
+		chromium.err = lockBrowser(chromium.lock)
+	}
+	if chromium.err != nil {
+		return
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"))
+	ctx, cancelAllocator := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancelBrowser := chromedp.NewContext(ctx)
+	chromium.ctx, chromium.cancel = ctx, func() { cancelBrowser(); cancelAllocator() }
+	chromium.err = chromedp.Do(ctx)
+}
+
+// TestMain ends the browser after the last test.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if chromium.cancel != nil {
+		_ = chromedp.Cancel(chromium.ctx) // closes it the way a person does; killed below if it does not
+		chromium.cancel()
+	}
+	if chromium.lock != nil {
+		chromium.lock.Close()
+	}
+	os.Exit(code)
+}
+
+// open shows a page in a tab with a profile of its own. Without a browser the test is
+// passed over, loudly, except in CI, where it fails: what shoppers see must not go
+// untested there.
 func open(t *testing.T, target string) context.Context {
 	t.Helper()
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox)...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
+	path := findBrowser()
+	if path == "" {
+		const reason = "NO BROWSER: install chromium, or name one in SHOP_CHROME, to test what shoppers see"
+		if os.Getenv("CI") == "true" {
+			t.Fatal(reason)
+		}
+		t.Skip(reason)
+	}
+	chromium.Do(func() { startBrowser(path) })
+	require.NoError(t, chromium.err, "starting %s", path)
+	ctx, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, 60*time.Second)
 	t.Cleanup(cancel)
