@@ -44,7 +44,7 @@ func openCore(ctx context.Context, role string, db databaseConfig, lease leaseCo
 	}
 	c := &core{pool: pool, log: log, orders: orders.NewStore(pool),
 		// A lost job is noticed as fast as a lost worker.
-		ops: operations.NewStore(pool, operations.Options{Owner: owner, TTL: time.Duration(lease.Lease), Start: time.Duration(lease.Lease)})}
+		ops: operations.NewStore(pool, operations.Options{Owner: owner, TTL: time.Duration(lease.Lease), Start: time.Duration(lease.Lease), Log: log})}
 	inserter, err := jobs.NewInserter(pool, log)
 	if err != nil {
 		pool.Close()

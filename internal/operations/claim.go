@@ -50,6 +50,8 @@ type Lease struct {
 	// is counted from before the claim was sent, so it is never later than what
 	// the database holds, however wrong the wall clock of this machine is.
 	Deadline time.Time
+	// SentBefore: an earlier holder may have reached the provider with these keys.
+	SentBefore bool
 }
 
 // ClaimOptions say how a claim is made.

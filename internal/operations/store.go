@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -29,6 +30,7 @@ type Store struct {
 	owner string
 	ttl   time.Duration
 	start time.Duration
+	log   *slog.Logger
 }
 
 // Options of a Store.
@@ -36,6 +38,7 @@ type Options struct {
 	Owner string        // who holds the leases, such as "worker/host/4711"
 	TTL   time.Duration // how long a lease lasts without a heartbeat; 0 means 15 s
 	Start time.Duration // within how long a planned operation should be claimed; 0 means 5 s
+	Log   *slog.Logger  // nil means slog.Default
 }
 
 // NewStore returns a store whose claims are held by o.Owner.
@@ -46,7 +49,10 @@ func NewStore(pool *pgxpool.Pool, o Options) *Store {
 	if o.Start == 0 {
 		o.Start = 5 * time.Second
 	}
-	return &Store{pool: pool, owner: o.Owner, ttl: o.TTL, start: o.Start}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return &Store{pool: pool, owner: o.Owner, ttl: o.TTL, start: o.Start, log: o.Log}
 }
 
 // TTL is how long a lease lasts without a heartbeat.

@@ -3,7 +3,6 @@ package payments
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -52,45 +51,19 @@ type charge struct {
 	policy Policy
 	log    *slog.Logger
 	params ChargeParams
-	// sentBefore: an earlier holder may have reached the provider with these keys.
-	sentBefore bool
 }
 
-// Charge moves the charge with this key as far as it can go now. It is the one
-// door: the first delivery, a repeat, a retry after a crash and a nudge from
-// the shopper's return all come in here. A charge that is done, held or not
-// due is left alone and that is no error; only an early look at a charge that is
-// held returns ErrLeaseHeld and wants to be repeated.
+// Charge moves the charge with this key as far as it can go now, through the
+// one door of operations.Do.
 func (s *Service) Charge(ctx context.Context, key operations.Key, o operations.ClaimOptions) error {
-	op, err := s.ops.Get(ctx, key)
-	if err != nil {
-		return err
-	}
 	o.Outside = true
-	lease, done, err := s.ops.Claim(ctx, op.Intent(), o)
-	switch {
-	case done != nil:
-		return nil
-	case errors.Is(err, operations.ErrLeaseHeld) && o.Early:
-		// The holder may have asked before the answer came, and then wait for long: this look must not be lost.
-		return err
-	case errors.Is(err, operations.ErrLeaseHeld), errors.Is(err, operations.ErrNotDue), errors.Is(err, operations.ErrStuck):
-		s.log.InfoContext(ctx, "charge left alone", "op_key", key, "why", err)
-		return nil
-	case err != nil:
-		return err
-	}
-	c := charge{claimed: claimed{s.ops, s.gateway, lease}, orders: s.orders, policy: s.policy, log: s.log, sentBefore: op.FirstSentAt != nil}
-	if err := json.Unmarshal(lease.Params, &c.params); err != nil {
-		return s.ops.Stick(ctx, lease, fmt.Sprintf("the stored parameters cannot be read: %v", err), false)
-	}
-	err = c.drive(ctx)
-	if errors.Is(err, operations.ErrLeaseLost) {
-		// Somebody else has it now, or will. Whatever we did at the provider they find under the same keys.
-		s.log.WarnContext(ctx, "charge taken over", "op_key", key, "fence", lease.Fence)
-		return nil
-	}
-	return err
+	return s.ops.Do(ctx, key, o, func(ctx context.Context, lease *operations.Lease) error {
+		c := charge{claimed: claimed{s.ops, s.gateway, lease}, orders: s.orders, policy: s.policy, log: s.log}
+		if err := json.Unmarshal(lease.Params, &c.params); err != nil {
+			return s.ops.StickUnreadable(ctx, lease, err)
+		}
+		return c.drive(ctx)
+	})
 }
 
 // clockSlack is how far the provider's clock may be behind the database's.
@@ -99,7 +72,7 @@ const clockSlack = 10 * time.Minute
 // drive takes the charge from wherever it stands to an outcome or a wait.
 func (c charge) drive(ctx context.Context) error {
 	// Look before leaping: somebody may have been here before us.
-	if c.lease.ProviderRef == nil && c.sentBefore {
+	if c.lease.ProviderRef == nil && c.lease.SentBefore {
 		err := c.send(ctx, func(ctx context.Context) (string, operations.Call, error) {
 			pi, call, err := c.gateway.FindIntent(ctx, c.lease.Key, c.lease.FirstSentAt.Add(-clockSlack))
 			return pi.ID, call, err
@@ -111,7 +84,7 @@ func (c charge) drive(ctx context.Context) error {
 	if c.lease.ProviderRef != nil {
 		return c.lookUp(ctx, true)
 	}
-	if c.sentBefore && c.lease.UpdatedAt.Sub(*c.lease.FirstSentAt) > c.policy.Resend {
+	if c.lease.SentBefore && c.lease.UpdatedAt.Sub(*c.lease.FirstSentAt) > c.policy.Resend {
 		return c.ops.Stick(ctx, c.lease, "the provider never answered whether it made a PaymentIntent, lists none, and its memory of the key may be gone", true)
 	}
 	err := c.send(ctx, func(ctx context.Context) (string, operations.Call, error) {

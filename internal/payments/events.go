@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -131,32 +130,23 @@ func (s *Events) findCharge(ctx context.Context, q operations.Querier, e Event) 
 // Apply tries a parked event again. When no order has turned up in time, it is
 // kept as an orphan for a person to see, and not tried for ever.
 func (s *Events) Apply(ctx context.Context, key operations.Key) error {
-	op, err := s.ops.Get(ctx, key)
-	if err != nil {
-		return err
-	}
-	lease, done, err := s.ops.Claim(ctx, op.Intent(), operations.ClaimOptions{Source: operations.SourceQueue})
-	if done != nil || errors.Is(err, operations.ErrLeaseHeld) || errors.Is(err, operations.ErrNotDue) || errors.Is(err, operations.ErrStuck) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	var e Event
-	if err := json.Unmarshal(lease.Params, &e); err != nil {
-		return s.ops.Stick(ctx, lease, fmt.Sprintf("the stored event cannot be read: %v", err), false)
-	}
-	charge, err := s.findCharge(ctx, s.pool, e)
-	switch {
-	case err == nil:
-		return s.ops.Complete(ctx, lease, operations.Completion{Outcome: operations.Succeeded, Result: eventResult{Charge: charge.Key}},
-			func(ctx context.Context, tx pgx.Tx) error { return requestLook(ctx, tx, e, charge) })
-	case !errors.Is(err, errUnmatched):
-		return err
-	case lease.UpdatedAt.Sub(lease.CreatedAt) < parkFor:
-		return s.ops.Wait(ctx, lease, operations.Wait{After: parkPause, Reason: "no order of ours yet"})
-	}
-	s.log.ErrorContext(ctx, "an event is about no order of ours", "event", e.ID, "type", e.Type, "payment_intent", e.PaymentIntent)
-	return s.ops.Complete(ctx, lease, operations.Completion{Outcome: operations.Failed, Result: eventResult{Orphan: true},
-		Problem: "no order of ours asked for " + e.PaymentIntent}, nil)
+	return s.ops.Do(ctx, key, operations.ClaimOptions{Source: operations.SourceQueue}, func(ctx context.Context, lease *operations.Lease) error {
+		var e Event
+		if err := json.Unmarshal(lease.Params, &e); err != nil {
+			return s.ops.StickUnreadable(ctx, lease, err)
+		}
+		charge, err := s.findCharge(ctx, s.pool, e)
+		switch {
+		case err == nil:
+			return s.ops.Complete(ctx, lease, operations.Completion{Outcome: operations.Succeeded, Result: eventResult{Charge: charge.Key}},
+				func(ctx context.Context, tx pgx.Tx) error { return requestLook(ctx, tx, e, charge) })
+		case !errors.Is(err, errUnmatched):
+			return err
+		case lease.UpdatedAt.Sub(lease.CreatedAt) < parkFor:
+			return s.ops.Wait(ctx, lease, operations.Wait{After: parkPause, Reason: "no order of ours yet"})
+		}
+		s.log.ErrorContext(ctx, "an event is about no order of ours", "event", e.ID, "type", e.Type, "payment_intent", e.PaymentIntent)
+		return s.ops.Complete(ctx, lease, operations.Completion{Outcome: operations.Failed, Result: eventResult{Orphan: true},
+			Problem: "no order of ours asked for " + e.PaymentIntent}, nil)
+	})
 }

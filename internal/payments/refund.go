@@ -39,48 +39,28 @@ type RefundResult struct {
 // refund is one claimed refund on its way.
 type refund struct {
 	claimed
-	params     RefundParams
-	policy     Policy
-	log        *slog.Logger
-	sentBefore bool
+	params RefundParams
+	policy Policy
+	log    *slog.Logger
 }
 
-// Refund moves the refund with this key as far as it can go now; like Charge it
-// is the one door for the first delivery, every repeat and every recovery.
+// Refund moves the refund with this key as far as it can go now, through the
+// one door of operations.Do.
 func (s *Refunds) Refund(ctx context.Context, key operations.Key, o operations.ClaimOptions) error {
-	op, err := s.ops.Get(ctx, key)
-	if err != nil {
-		return err
-	}
 	o.Outside = true
-	lease, done, err := s.ops.Claim(ctx, op.Intent(), o)
-	switch {
-	case done != nil:
-		return nil
-	case errors.Is(err, operations.ErrLeaseHeld) && o.Early:
-		return err
-	case errors.Is(err, operations.ErrLeaseHeld), errors.Is(err, operations.ErrNotDue), errors.Is(err, operations.ErrStuck):
-		s.log.InfoContext(ctx, "refund left alone", "op_key", key, "why", err)
-		return nil
-	case err != nil:
-		return err
-	}
-	r := refund{claimed: claimed{s.ops, s.gateway, lease}, policy: s.policy, log: s.log, sentBefore: op.FirstSentAt != nil}
-	if err := json.Unmarshal(lease.Params, &r.params); err != nil {
-		return s.ops.Stick(ctx, lease, fmt.Sprintf("the stored parameters cannot be read: %v", err), false)
-	}
-	err = r.drive(ctx)
-	if errors.Is(err, operations.ErrLeaseLost) {
-		s.log.WarnContext(ctx, "refund taken over", "op_key", key, "fence", lease.Fence)
-		return nil
-	}
-	return err
+	return s.ops.Do(ctx, key, o, func(ctx context.Context, lease *operations.Lease) error {
+		r := refund{claimed: claimed{s.ops, s.gateway, lease}, policy: s.policy, log: s.log}
+		if err := json.Unmarshal(lease.Params, &r.params); err != nil {
+			return s.ops.StickUnreadable(ctx, lease, err)
+		}
+		return r.drive(ctx)
+	})
 }
 
 // drive takes the refund from wherever it stands to an outcome or a wait.
 func (r refund) drive(ctx context.Context) error {
 	var found ProviderRefund
-	if r.lease.ProviderRef == nil && r.sentBefore {
+	if r.lease.ProviderRef == nil && r.lease.SentBefore {
 		err := r.send(ctx, func(ctx context.Context) (string, operations.Call, error) {
 			all, call, err := r.gateway.RefundsOf(ctx, r.params.PaymentIntent)
 			for _, one := range all {
@@ -134,14 +114,14 @@ func (r refund) refused(ctx context.Context, err error) error {
 	if errors.Is(err, operations.ErrLeaseLost) {
 		return err
 	}
-	verdict, problem := judge(err, r.sentBefore)
+	verdict, problem := judge(err, r.lease.SentBefore)
 	switch {
 	case verdict == VerdictBug && refusesRefund(problem):
 		// A definite no: the money stays where it is, and the amount is free for another request.
 		return r.over(ctx, operations.Failed, "", problem.Error())
 	case verdict == VerdictBug, verdict == VerdictDeclined, verdict == VerdictLookUp:
 		r.log.ErrorContext(ctx, "the provider refused our refund", "op_key", r.lease.Key, "problem", problem.Error())
-		return r.ops.Stick(ctx, r.lease, "the provider refused our request as wrong: "+problem.Error(), r.sentBefore)
+		return r.ops.Stick(ctx, r.lease, "the provider refused our request as wrong: "+problem.Error(), r.lease.SentBefore)
 	}
 	return r.park(ctx, verdict, problem)
 }

@@ -121,7 +121,7 @@ func (c charge) refused(ctx context.Context, err error) error {
 	if errors.Is(err, operations.ErrLeaseLost) {
 		return err
 	}
-	verdict, problem := judge(err, c.sentBefore)
+	verdict, problem := judge(err, c.lease.SentBefore)
 	switch verdict {
 	case VerdictDeclined:
 		return c.declined(ctx, problem)
@@ -129,7 +129,7 @@ func (c charge) refused(ctx context.Context, err error) error {
 		return c.lookUp(ctx, false)
 	case VerdictBug:
 		c.log.ErrorContext(ctx, "the provider refused our request", "op_key", c.lease.Key, "problem", problem.Error())
-		return c.ops.Stick(ctx, c.lease, "the provider refused our request as wrong: "+problem.Error(), c.sentBefore)
+		return c.ops.Stick(ctx, c.lease, "the provider refused our request as wrong: "+problem.Error(), c.lease.SentBefore)
 	}
 	return c.park(ctx, verdict, problem)
 }

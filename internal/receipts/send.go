@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"time"
@@ -50,33 +49,14 @@ type result struct {
 // this process dies between the server's 250 and our commit, the next one sends
 // again under the same Message-ID, by which mail programs show one letter.
 func (s *Service) Send(ctx context.Context, key operations.Key, o operations.ClaimOptions) error {
-	op, err := s.ops.Get(ctx, key)
-	if err != nil {
-		return err
-	}
 	o.Outside = true
-	lease, done, err := s.ops.Claim(ctx, op.Intent(), o)
-	switch {
-	case done != nil:
-		return nil
-	case errors.Is(err, operations.ErrLeaseHeld), errors.Is(err, operations.ErrNotDue), errors.Is(err, operations.ErrStuck):
-		s.log.InfoContext(ctx, "receipt left alone", "op_key", key, "why", err)
-		return nil
-	case err != nil:
-		return err
-	}
-	err = s.send(ctx, lease)
-	if errors.Is(err, operations.ErrLeaseLost) {
-		s.log.WarnContext(ctx, "receipt taken over", "op_key", key, "fence", lease.Fence)
-		return nil
-	}
-	return err
+	return s.ops.Do(ctx, key, o, s.send)
 }
 
 func (s *Service) send(ctx context.Context, lease *operations.Lease) error {
 	var p params
 	if err := json.Unmarshal(lease.Params, &p); err != nil {
-		return s.ops.Stick(ctx, lease, fmt.Sprintf("the stored parameters cannot be read: %v", err), false)
+		return s.ops.StickUnreadable(ctx, lease, err)
 	}
 	order, err := s.orders.OrderByID(ctx, p.OrderID)
 	if err != nil {
