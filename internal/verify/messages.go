@@ -30,6 +30,15 @@ func checkMessages(ctx context.Context, l *look, r *Result) error {
 		ORDER BY o.id`); err != nil {
 		return err
 	}
+	if err := l.tally(ctx, r, `
+		SELECT 'refund ' || u.public_id, format('it was asked for, and there is neither a message about it nor operation %s', u.op_key), false
+		FROM refunds u
+		WHERE u.op_key IS NOT NULL AND NOT EXISTS (SELECT FROM operations c WHERE c.op_key = u.op_key)
+		  AND NOT EXISTS (SELECT FROM outbox_messages m WHERE m.topic = @refund_requested AND m.subject_type = 'order'
+		                  AND m.subject_id = u.order_id::text AND m.payload ->> 'refund_id' = u.public_id)
+		ORDER BY u.id`); err != nil {
+		return err
+	}
 	for after := int64(0); ; {
 		page, err := l.dispatchedAfter(ctx, after)
 		if err != nil || len(page) == 0 {
@@ -99,6 +108,9 @@ func leadsTo(m dispatched) (operations.Key, error) {
 		return in.Key, err
 	case payments.TopicRetry:
 		in, err := payments.RetryIntent(m.Payload)
+		return in.Key, err
+	case payments.TopicRefundRequested:
+		in, err := payments.RefundIntent(m.Payload)
 		return in.Key, err
 	case orders.TopicPaid:
 		in, err := receipts.Intent(m.Payload)

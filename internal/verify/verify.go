@@ -89,7 +89,8 @@ func Run(ctx context.Context, s Sources) (Report, error) {
 	}
 	err = pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		l := &look{Sources: s, tx: tx, args: pgx.NamedArgs{"seen": report.CheckedAt, "since": s.Since,
-			"charge": payments.ChargeKind, "receipt": receipts.Kind, "placed": orders.TopicPlaced, "paid": orders.TopicPaid}}
+			"charge": payments.ChargeKind, "receipt": receipts.Kind, "refund": payments.RefundKind, "placed": orders.TopicPlaced, "paid": orders.TopicPaid,
+			"refund_requested": payments.TopicRefundRequested}}
 		if report.Open, err = countOpen(ctx, tx); err != nil {
 			return err
 		}

@@ -42,9 +42,11 @@ type world struct {
 	relay         *outbox.Relay
 	gateway       *payments.Gateway
 	pay           *payments.Service
+	refunds       *payments.Refunds
 	send          *receipts.Service
 	mailer        *receipts.SMTP
-	stripe, inbox string
+	stripe, inbox string // origins
+	smtp          string // address
 }
 
 func newWorld(t *testing.T) *world {
@@ -68,11 +70,12 @@ func newWorld(t *testing.T) *world {
 	go func() { _ = box.ServeSMTP(listener) }()
 	inbox := httptest.NewServer(box.Handler())
 	t.Cleanup(func() { inbox.Close(); require.NoError(t, box.Close()) })
-	w.inbox = inbox.URL
+	w.inbox, w.smtp = inbox.URL, listener.Addr().String()
 
 	w.gateway = payments.NewGateway(payments.GatewayConfig{SecretKey: "sk_test_" + account, BaseURL: w.stripe, Timeout: 5 * time.Second})
 	w.pay = payments.NewService(w.ops, w.orders, w.gateway, payments.Policy{}, quiet)
-	w.mailer, err = receipts.NewSMTP("smtp://"+listener.Addr().String(), "Once <orders@once.example>")
+	w.refunds = payments.NewRefunds(w.pool, w.ops, w.gateway, payments.Policy{}, quiet)
+	w.mailer, err = receipts.NewSMTP("smtp://"+w.smtp, "Once <orders@once.example>")
 	require.NoError(t, err)
 	w.send = receipts.NewService(w.ops, w.orders, w.mailer, receipts.Config{ShopURL: "http://shop.example", From: "Once <orders@once.example>"}, quiet)
 	return w
@@ -82,7 +85,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) dispatch(ctx context.Context, tx pgx.Tx, messages []outbox.Message) error {
 	for _, m := range messages {
 		intent := map[outbox.Topic]func([]byte) (operations.Intent, error){orders.TopicPlaced: payments.ChargeIntent,
-			payments.TopicRetry: payments.RetryIntent, orders.TopicPaid: receipts.Intent}[m.Topic]
+			payments.TopicRetry: payments.RetryIntent, payments.TopicRefundRequested: payments.RefundIntent, orders.TopicPaid: receipts.Intent}[m.Topic]
 		if intent == nil {
 			continue
 		}
@@ -129,11 +132,9 @@ func (w *world) drain() {
 			return
 		}
 		for _, op := range pending {
-			if op.Kind == payments.ChargeKind {
-				require.NoError(w.t, w.pay.Charge(ctx, op.Key, operations.ClaimOptions{Source: operations.SourceQueue}))
-			} else {
-				require.NoError(w.t, w.send.Send(ctx, op.Key, operations.ClaimOptions{Source: operations.SourceQueue}))
-			}
+			work := map[string]func(context.Context, operations.Key, operations.ClaimOptions) error{
+				payments.ChargeKind: w.pay.Charge, payments.RefundKind: w.refunds.Refund, receipts.Kind: w.send.Send}[op.Kind]
+			require.NoError(w.t, work(ctx, op.Key, operations.ClaimOptions{Source: operations.SourceQueue}))
 		}
 	}
 	w.t.Fatal("there is always something pending")
