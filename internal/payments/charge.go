@@ -74,8 +74,7 @@ func (c charge) drive(ctx context.Context) error {
 	// Look before leaping: somebody may have been here before us.
 	if c.lease.ProviderRef == nil && c.lease.SentBefore {
 		err := c.send(ctx, func(ctx context.Context) (string, operations.Call, error) {
-			pi, call, err := c.gateway.FindIntent(ctx, c.lease.Key, c.lease.FirstSentAt.Add(-clockSlack))
-			return pi.ID, call, err
+			return c.gateway.FindIntent(ctx, c.lease.Key, c.lease.FirstSentAt.Add(-clockSlack))
 		})
 		if err != nil {
 			return c.refused(ctx, err)

@@ -2,8 +2,6 @@ package payments
 
 import (
 	"context"
-	"net/http"
-	"time"
 
 	"github.com/stripe/stripe-go/v76"
 
@@ -44,36 +42,6 @@ func (g *Gateway) refundCall(ctx context.Context, params *stripe.Params, name st
 	call.Result = string(r.Status)
 	answered(&call, r.LastResponse)
 	return readRefund(r), call, nil
-}
-
-// RefundsOf lists the refunds of a PaymentIntent, newest first.
-func (g *Gateway) RefundsOf(ctx context.Context, intent string) (refunds []ProviderRefund, call operations.Call, err error) {
-	params := &stripe.RefundListParams{PaymentIntent: stripe.String(intent)}
-	params.Limit = stripe.Int64(100)
-	ctx, cancel := context.WithTimeout(ctx, g.timeout)
-	defer cancel()
-	params.Context = ctx
-	call = operations.Call{Name: "find"}
-	done, paused := g.pressure.admit()
-	if paused != nil {
-		call.Problem = paused.Error()
-		return nil, call, paused
-	}
-	start := time.Now()
-	list := g.api.Refunds.List(params)
-	for list.Next() && len(refunds) < maxSearched {
-		refunds = append(refunds, readRefund(list.Refund()))
-	}
-	call.DurationMS = time.Since(start).Milliseconds()
-	if err := list.Err(); err != nil {
-		problem := readError(err)
-		done(problem)
-		call.RequestID, call.Status, call.Problem = problem.RequestID, problem.Status, problem.Error()
-		return nil, call, problem
-	}
-	done(nil)
-	call.Status = http.StatusOK
-	return refunds, call, nil
 }
 
 func readRefund(r *stripe.Refund) ProviderRefund {
