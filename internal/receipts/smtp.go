@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	netmail "net/mail"
 	"net/url"
 	"strconv"
 	"time"
@@ -91,8 +92,13 @@ func (s *SMTP) message(m Mail) (*mail.Msg, error) {
 	if err := msg.From(s.from); err != nil {
 		return nil, fmt.Errorf("writing the sender: %w", err)
 	}
-	if err := msg.AddToFormat(m.ToName, m.To); err != nil {
-		return nil, fmt.Errorf("writing the recipient: %w", err)
+	// net/mail quotes and encodes any name; put between quotes as it is, a name
+	// that is a quotation mark would cost its owner the receipt.
+	named := netmail.Address{Name: m.ToName, Address: m.To}
+	if msg.AddTo(named.String()) != nil {
+		if err := msg.AddTo(m.To); err != nil {
+			return nil, fmt.Errorf("writing the recipient: %w", err)
+		}
 	}
 	msg.Subject(m.Subject)
 	msg.SetMessageIDWithValue(m.MessageID)
