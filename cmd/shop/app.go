@@ -26,6 +26,7 @@ type cli struct {
 	Worker    workerCmd    `cmd:"" help:"Charge orders and send receipts."`
 	Migrate   migrateCmd   `cmd:"" help:"Bring the database schema up to date."`
 	Refund    refundCmd    `cmd:"" help:"Give money of a paid order back."`
+	Reconcile reconcileCmd `cmd:"" help:"Compare what Stripe lists with what is here, and look again at what is behind."`
 	StripeSim stripeSimCmd `cmd:"" name:"stripe-sim" help:"Run the local Stripe."`
 	MailSim   mailSimCmd   `cmd:"" name:"mail-sim" help:"Run the local SMTP server and its inbox page."`
 	Verify    verifyCmd    `cmd:"" help:"Check from outside that every effect happened once; exit code 1 names what offends."`

@@ -99,11 +99,12 @@ func (c *core) startWorker(ctx context.Context, s stripeConfig, m mailConfig, sh
 	gateway := newGateway(s)
 	client, err := jobs.NewWorker(c.pool, jobs.Config{Workers: int(w.Workers), Timeout: time.Duration(w.JobTimeout), Rescue: rescueAfter,
 		Wake: c.relay.Wake}, jobs.Services{
-		Payments: payments.NewService(c.ops, c.orders, gateway, payments.Policy{}, c.log),
-		Refunds:  payments.NewRefunds(c.pool, c.ops, gateway, payments.Policy{}, c.log),
-		Events:   payments.NewEvents(c.pool, c.ops, c.log),
-		Receipts: receipts.NewService(c.ops, c.orders, mailer, receipts.Config{ShopURL: shop.ShopURL, From: m.MailFrom, Demo: shop.Demo}, c.log),
-		Tidier:   jobs.NewTidier(c.pool, c.orders, c.ops, access.NewStore(c.pool), c.log),
+		Payments:   payments.NewService(c.ops, c.orders, gateway, payments.Policy{}, c.log),
+		Refunds:    payments.NewRefunds(c.pool, c.ops, gateway, payments.Policy{}, c.log),
+		Events:     payments.NewEvents(c.pool, c.ops, c.log),
+		Reconciler: payments.NewReconciler(c.pool, c.ops, gateway, c.log),
+		Receipts:   receipts.NewService(c.ops, c.orders, mailer, receipts.Config{ShopURL: shop.ShopURL, From: m.MailFrom, Demo: shop.Demo}, c.log),
+		Tidier:     jobs.NewTidier(c.pool, c.orders, c.ops, access.NewStore(c.pool), c.log),
 	}, c.log)
 	if err != nil {
 		return nil, err

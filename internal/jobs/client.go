@@ -33,11 +33,12 @@ func NewInserter(pool *pgxpool.Pool, log *slog.Logger) (*river.Client[pgx.Tx], e
 
 // Services do the work of the jobs.
 type Services struct {
-	Payments *payments.Service
-	Refunds  *payments.Refunds
-	Events   *payments.Events
-	Receipts *receipts.Service
-	Tidier   *Tidier
+	Payments   *payments.Service
+	Refunds    *payments.Refunds
+	Events     *payments.Events
+	Reconciler *payments.Reconciler
+	Receipts   *receipts.Service
+	Tidier     *Tidier
 }
 
 // NewWorker returns a client that works every kind of job there is.
@@ -48,6 +49,7 @@ func NewWorker(pool *pgxpool.Pool, c Config, s Services, log *slog.Logger) (*riv
 	river.AddWorker(workers, &applyEvent{events: s.Events, wake: c.Wake})
 	river.AddWorker(workers, &refundPayment{refunds: s.Refunds, wake: c.Wake})
 	river.AddWorker(workers, &syncRefunds{refunds: s.Refunds, wake: c.Wake})
+	river.AddWorker(workers, &reconcile{reconciler: s.Reconciler, wake: c.Wake})
 	river.AddWorker(workers, &tidyUp{tidier: s.Tidier, wake: c.Wake})
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		Logger:  log,
@@ -63,7 +65,7 @@ func NewWorker(pool *pgxpool.Pool, c Config, s Services, log *slog.Logger) (*riv
 		// What a job could not do, the sweeper sends round again.
 		MaxAttempts: 3,
 		// Every process names the same jobs: only the leader's are run.
-		PeriodicJobs: []*river.PeriodicJob{tidyUpPeriodically()},
+		PeriodicJobs: []*river.PeriodicJob{tidyUpPeriodically(), reconcilePeriodically()},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("preparing the worker: %w", err)

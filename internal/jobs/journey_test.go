@@ -82,8 +82,9 @@ func newShop(t *testing.T) *shop {
 	s.client, err = jobs.NewWorker(s.pool, jobs.Config{Workers: 8, Timeout: time.Minute, Rescue: 5 * time.Minute, Wake: s.relay.Wake},
 		jobs.Services{Payments: payments.NewService(s.ops, s.orders, gateway, payments.Policy{}, quiet),
 			Refunds: payments.NewRefunds(s.pool, s.ops, gateway, payments.Policy{}, quiet), Events: payments.NewEvents(s.pool, s.ops, quiet),
-			Receipts: receipts.NewService(s.ops, s.orders, mailer, receipts.Config{ShopURL: "http://shop.example", From: "Once <orders@once.example>"}, quiet),
-			Tidier:   jobs.NewTidier(s.pool, s.orders, s.ops, access.NewStore(s.pool), quiet)}, quiet)
+			Reconciler: payments.NewReconciler(s.pool, s.ops, gateway, quiet),
+			Receipts:   receipts.NewService(s.ops, s.orders, mailer, receipts.Config{ShopURL: "http://shop.example", From: "Once <orders@once.example>"}, quiet),
+			Tidier:     jobs.NewTidier(s.pool, s.orders, s.ops, access.NewStore(s.pool), quiet)}, quiet)
 	require.NoError(t, err)
 	return s
 }
