@@ -164,6 +164,8 @@ func TestI2_MoneyThatNobodyAskedFor(t *testing.T) {
 		require.Equal(t, pi, result(t, report, id).Violations[0].Subject)
 	}
 	require.Len(t, report.Broken(), 2)
+	s.Since = time.Now().Add(time.Minute) // the provider is asked from a little earlier, for its clock may be behind
+	require.NoError(t, w.run(s).Err())
 }
 
 func TestI3_APaymentThatIsNotBooked(t *testing.T) {
