@@ -1,6 +1,9 @@
 package stripesim
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // list is the envelope of every list.
 type list struct {
@@ -56,7 +59,7 @@ func listOf[T object](c *call, t *table[T], noun string, match func(T) bool) (an
 	if r.err != nil {
 		return nil, r.err
 	}
-	out := list{Object: "list", Data: []any{}, URL: c.ep.path}
+	out := list{Object: "list", Data: []any{}, URL: strings.ReplaceAll(c.ep.path, "{id}", c.id)}
 	keep := func(o T) bool { return o.born() >= when.from && o.born() <= when.until && match(o) }
 	if before != "" {
 		for i := at + 1; i < len(t.rows) && !out.HasMore; i++ {

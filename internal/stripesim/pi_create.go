@@ -1,6 +1,9 @@
 package stripesim
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // intentFields are the parameters that create and update share. Subtrees that
 // concern payment methods other than cards are accepted and have no effect.
@@ -134,6 +137,10 @@ func (r *reader) setDescriptor(name string, field **string) {
 	r.set(name, 22, field)
 	if v := r.str(name); strings.ContainsAny(v, `<>'"\*`) {
 		r.fail(invalid(name, "The statement descriptor contains one or more invalid characters: < > \\ ' \" *"))
+	}
+	foreign := func(c rune) bool { return c > unicode.MaxLatin1 && !unicode.Is(unicode.Latin, c) }
+	if strings.ContainsFunc(r.str(name), foreign) {
+		r.fail(invalid(name, "The statement descriptor must be in Latin characters."))
 	}
 }
 

@@ -47,8 +47,22 @@ func (s schema) check(p params) *apiError {
 	}
 	for i := range p {
 		if !s.knows(p[i].norm) {
-			return unknownParam(p[i].key)
+			return s.misused(p[i].key, p[i].norm)
 		}
 	}
 	return nil
+}
+
+// misused says what is wrong with a name that is not in the schema: a value where an
+// array or hash belongs, or a name that nobody knows.
+func (s schema) misused(key, norm string) *apiError {
+	if s[norm+"[]"] {
+		return invalid(key, "Invalid array")
+	}
+	for name := range s {
+		if strings.HasPrefix(name, norm+"[") {
+			return invalid(key, "Invalid object")
+		}
+	}
+	return unknownParam(key)
 }
