@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 )
@@ -56,6 +57,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 			code = e.code
 		}
 	}()
+	for _, arg := range args {
+		// The parser would replace what is not text, and two different arguments become one.
+		if !utf8.ValidString(arg) {
+			fmt.Fprintf(stderr, "shop: the argument %q is not valid UTF-8; write it in UTF-8\n", arg)
+			return exitUsage
+		}
+	}
 	var c cli
 	parser, err := kong.New(&c, kong.Name("shop"), kong.Description("An order-and-charge application in which money moves once."),
 		kong.Writers(stdout, stderr), kong.Exit(func(code int) { panic(exit{code}) }), kong.UsageOnError(),

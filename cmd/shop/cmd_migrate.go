@@ -17,6 +17,14 @@ type migrateCmd struct {
 	storeConfig
 }
 
+// Validate is called by the parser.
+func (c *migrateCmd) Validate() error {
+	if err := c.databaseConfig.Validate(); err != nil {
+		return err
+	}
+	return c.storeConfig.Validate()
+}
+
 // Run migrates, and seeds when asked to. Running it again changes nothing.
 func (c *migrateCmd) Run(ctx context.Context, e *env) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.Wait))

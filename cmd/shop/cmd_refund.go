@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os/user"
+	"strconv"
+	"strings"
 
 	"shop/internal/database"
 	"shop/internal/money"
@@ -12,7 +14,7 @@ import (
 )
 
 type refundCmd struct {
-	Order  int64  `arg:"" help:"Number of the order, such as 1001."`
+	Order  string `arg:"" help:"Number of the order, such as 1001, or its name in addresses, ord_…."`
 	Amount string `name:"amount" placeholder:"12.50" help:"How much, in the currency of the order; all that is left when absent."`
 	Reason string `name:"reason" required:"" help:"Why; it is kept with the refund."`
 	ID     string `name:"id" placeholder:"rfd_…" help:"Name of this request; the same name again is the same refund. One is made up when absent."`
@@ -27,7 +29,7 @@ func (c *refundCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer pool.Close()
-	order, err := orders.NewStore(pool).OrderByID(ctx, c.Order)
+	order, err := findOrder(ctx, orders.NewStore(pool), c.Order)
 	if err != nil {
 		return err
 	}
@@ -58,4 +60,15 @@ func (c *refundCmd) Run(ctx context.Context, e *env) error {
 	}
 	fmt.Fprintf(e.stdout, "Refund %s of %s for order %d is entered; a worker sends it to Stripe.\n", refund.PublicID, refund.Amount, order.ID)
 	return nil
+}
+
+func findOrder(ctx context.Context, store *orders.Store, name string) (orders.Order, error) {
+	if strings.HasPrefix(name, "ord_") {
+		return store.Order(ctx, name)
+	}
+	id, err := strconv.ParseInt(name, 10, 64)
+	if err != nil {
+		return orders.Order{}, fmt.Errorf("%q is not an order; write its number, such as 1001, or its name, ord_…", name)
+	}
+	return store.OrderByID(ctx, id)
 }

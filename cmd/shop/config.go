@@ -206,16 +206,17 @@ func isOrigin(s string) bool {
 
 // mask shows enough of a secret to recognise it.
 func mask(s string) string {
-	if len(s) > 8 {
-		return s[:8] + "…"
+	if len(s) > 4 {
+		return s[:4] + "…"
 	}
 	return s
 }
 
-// hidePassword takes the password out of an address before it is shown.
+// hidePassword takes the password out of an address before it is shown. What
+// cannot be read as an address may be a secret as a whole.
 func hidePassword(s string) string {
-	if u, err := url.Parse(s); err == nil {
+	if u, err := url.Parse(s); err == nil && u.Host != "" {
 		return u.Redacted()
 	}
-	return "(not readable as an address)"
+	return mask(s)
 }
