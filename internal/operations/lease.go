@@ -98,6 +98,21 @@ func (s *Store) Progress(ctx context.Context, l *Lease, call Call, ref string) e
 	return err
 }
 
+// Intend stores how the operation is about to end, before a last call that has
+// to come first. Whoever finds that call done then knows why it was made.
+func (s *Store) Intend(ctx context.Context, l *Lease, ending any) error {
+	encoded, err := Canonical(ending)
+	if err != nil {
+		return fmt.Errorf("encoding the ending of %s %s: %w", l.Kind, l.Key, err)
+	}
+	err = s.write(ctx, l, "preparing the end of", `UPDATE operations SET result = @ending, updated_at = clock_timestamp()
+		WHERE `+held+` RETURNING op_key`, pgx.NamedArgs{"ending": encoded})
+	if err == nil {
+		l.Result = encoded
+	}
+	return err
+}
+
 // Wait parks the operation until an automatic next action.
 type Wait struct {
 	After   time.Duration // until the next automatic action, by the database clock

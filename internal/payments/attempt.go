@@ -5,6 +5,7 @@ package payments
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 
 	"shop/internal/operations"
 	"shop/internal/orders"
@@ -20,6 +21,13 @@ type Method struct {
 	ConfirmationToken string `json:"confirmation_token,omitempty"` // ctoken_…, good for one charge within 12 hours
 	ShopURL           string `json:"shop_url,omitempty"`           // origin to which the bank's page sends the shopper back
 }
+
+// means is the form of Stripe's names for what a shopper pays with.
+var means = regexp.MustCompile(`^(pm|ctoken)_[A-Za-z0-9_]{1,120}$`)
+
+// IsMeans says whether a text can be the name of a payment method or of a
+// confirmation token.
+func IsMeans(name string) bool { return means.MatchString(name) }
 
 // chargeIdentity is what a charge is. A new attempt is another charge; it
 // starts only after a definite decline or cancellation, never after silence.

@@ -101,9 +101,14 @@ func TestManyClicksOnTryAgainAreOneAttempt(t *testing.T) {
 // still ends declined, and nothing stays alive.
 func TestFaultsAtTheCancelAfterADecline(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{"drop_before", "drop_after", "error_500_with_effect", "rate_limit", "conflict"} {
+	for i, kind := range []string{"drop_before", "drop_after", "error_500_with_effect", "rate_limit", "conflict", "drop_after", "html_502_with_effect"} {
 		w := newWorld(t)
-		order, key := w.place("pm_card_visa_chargeDeclined")
+		method, reason := "pm_card_visa_chargeDeclined", "The bank declined the card."
+		if i > 4 {
+			// Refused without leaving a trace on the PaymentIntent: the reason must not be lost with the answer.
+			method, reason = "pm_of_nobody", "The card details could no longer be used. Please enter them again."
+		}
+		order, key := w.place(method)
 		count := 1
 		if strings.HasPrefix(kind, "drop") {
 			count = 2 // net/http repeats a keyed request once when a kept connection breaks
@@ -115,7 +120,7 @@ func TestFaultsAtTheCancelAfterADecline(t *testing.T) {
 		op := w.op(key)
 		require.Equal(t, operations.Declined, *op.Outcome, kind)
 		require.Equal(t, orders.PaymentFailed, w.order(order.PublicID).State)
-		require.Equal(t, "The bank declined the card.", w.order(order.PublicID).Reason, kind)
+		require.Equal(t, reason, w.order(order.PublicID).Reason, kind)
 		pi, _, err := w.gateway.RetrieveIntent(context.Background(), *op.ProviderRef)
 		require.NoError(t, err)
 		require.Equal(t, "canceled", pi.Status, kind)

@@ -72,6 +72,10 @@ func (s *Events) Receive(ctx context.Context, e Event) error {
 		// Nothing of ours is known under its name, yet. It may have overtaken
 		// our own commit, so it is kept and tried again.
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return s.ops.Plan(ctx, tx, operations.SourceWebhook, in) })
+	case errors.Is(err, operations.ErrFingerprint):
+		// The same event in another rendering, from a second endpoint or before a release. We only look, and have looked.
+		s.log.WarnContext(ctx, "a known event came again in another form", "event", e.ID)
+		return nil
 	case errors.Is(err, operations.ErrStuck):
 		return nil
 	}

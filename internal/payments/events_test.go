@@ -255,6 +255,24 @@ func TestRow36_AFailedHandlingCanBeRepeated(t *testing.T) {
 	require.Equal(t, 1, w.checks())
 }
 
+// Two endpoints of one account may render one event differently; we only look,
+// and have looked.
+func TestAKnownEventInAnotherFormIsReceived(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, key := w.place("pm_card_visa")
+	for _, version := range []string{"2023-10-16", "2026-08-26.dahlia"} {
+		body := eventBody("evt_1", "payment_intent.succeeded", version, "pi_1", key)
+		e, err := payments.ReadEvent(body, sign(body, hookSecret, time.Now()), []string{hookSecret}, time.Now())
+		require.NoError(t, err)
+		require.NoError(t, w.events().Receive(context.Background(), e))
+	}
+	require.Equal(t, 1, w.checks())
+	nul := bytes.Replace(eventBody("evt_2", "payment_intent.succeeded", "2023-10-16", "pi_1", key), []byte("evt_2"), []byte(`evt\u0000`), 1)
+	_, err := payments.ReadEvent(nul, sign(nul, hookSecret, time.Now()), []string{hookSecret}, time.Now())
+	require.ErrorContains(t, err, "NUL")
+}
+
 func mustDerive(t *testing.T, eventID string) operations.Key {
 	t.Helper()
 	key, _, err := operations.Derive(payments.EventKind, map[string]string{"eventId": eventID})

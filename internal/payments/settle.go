@@ -1,7 +1,9 @@
 package payments
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -28,11 +30,7 @@ func (c charge) settle(ctx context.Context, pi PaymentIntent) error {
 	case "requires_action":
 		return c.awaitShopper(ctx)
 	case "canceled":
-		if pi.LastError != nil {
-			return c.over(ctx, operations.Declined, pi.LastError, words(pi.LastError))
-		}
-		return c.over(ctx, operations.Canceled, &ProviderError{Answered: true, Code: "canceled", Message: "the PaymentIntent was canceled"},
-			"The payment was canceled.")
+		return c.over(ctx, c.whyCanceled(pi))
 	case "requires_payment_method":
 		problem := pi.LastError
 		if problem == nil {
@@ -62,39 +60,68 @@ func (c charge) succeeded(ctx context.Context, pi PaymentIntent) error {
 		})
 }
 
-// declined ends the attempt after a definite no. A declined PaymentIntent can
-// still succeed later, so it is canceled before the attempt is over: an order
-// has at most one that lives. A crash in between finds it by its reference and
-// comes here again.
-func (c charge) declined(ctx context.Context, problem *ProviderError) error {
-	if c.lease.ProviderRef == nil {
-		return c.over(ctx, operations.Declined, problem, words(problem)) // refused before there was one
-	}
-	if err := c.cancel(ctx); err != nil {
-		return c.refused(ctx, err)
-	}
-	return c.over(ctx, operations.Declined, problem, words(problem))
+// ending is how an attempt is about to end. It is stored before the
+// PaymentIntent is canceled, because a canceled one does not say why.
+type ending struct {
+	Outcome     operations.Outcome `json:"outcome"`
+	DeclineCode string             `json:"decline_code"`
+	Problem     string             `json:"problem"` // redacted
+	Reason      string             `json:"reason"`  // in words for the shopper
 }
 
-func (c charge) cancel(ctx context.Context) error {
-	return c.send(ctx, func(ctx context.Context) (string, operations.Call, error) {
+func declinedBy(problem *ProviderError) ending {
+	return ending{Outcome: operations.Declined, DeclineCode: cmp.Or(problem.DeclineCode, problem.Code), Problem: problem.Error(), Reason: words(problem)}
+}
+
+// whyCanceled says why a PaymentIntent is canceled: as we meant to when we did
+// it, by its last error when Stripe did, or without a reason.
+func (c charge) whyCanceled(pi PaymentIntent) ending {
+	var meant ending
+	if json.Unmarshal(c.lease.Result, &meant) == nil && meant.Outcome != "" {
+		return meant
+	}
+	if pi.LastError != nil {
+		return declinedBy(pi.LastError)
+	}
+	return ending{Outcome: operations.Canceled, DeclineCode: "canceled", Problem: "the PaymentIntent was canceled", Reason: "The payment was canceled."}
+}
+
+// declined ends the attempt after a definite no. A declined PaymentIntent can
+// still succeed later, so it is canceled before the attempt is over: an order
+// has at most one that lives.
+func (c charge) declined(ctx context.Context, problem *ProviderError) error {
+	if c.lease.ProviderRef == nil {
+		return c.over(ctx, declinedBy(problem)) // refused before there was one
+	}
+	return c.cancelThen(ctx, declinedBy(problem))
+}
+
+// cancelThen cancels the PaymentIntent and ends the attempt. A crash in between
+// finds it by its reference, and why by what was stored. If it turns out to
+// have succeeded meanwhile, the order is paid.
+func (c charge) cancelThen(ctx context.Context, e ending) error {
+	if err := c.ops.Intend(ctx, c.lease, e); err != nil {
+		return err
+	}
+	err := c.send(ctx, func(ctx context.Context) (string, operations.Call, error) {
 		pi, call, err := c.gateway.CancelIntent(ctx, c.lease.Key, *c.lease.ProviderRef)
 		return pi.ID, call, err
 	})
+	if err != nil {
+		return c.refused(ctx, err)
+	}
+	return c.over(ctx, e)
 }
 
 // over ends the attempt without money having moved.
-func (c charge) over(ctx context.Context, outcome operations.Outcome, problem *ProviderError, reason string) error {
-	result := ChargeResult{Amount: c.params.Amount, Currency: c.params.Currency, DeclineCode: problem.DeclineCode}
+func (c charge) over(ctx context.Context, e ending) error {
+	result := ChargeResult{Amount: c.params.Amount, Currency: c.params.Currency, DeclineCode: e.DeclineCode}
 	if c.lease.ProviderRef != nil {
 		result.PaymentIntent = *c.lease.ProviderRef
 	}
-	if result.DeclineCode == "" {
-		result.DeclineCode = problem.Code
-	}
-	return c.ops.Complete(ctx, c.lease, operations.Completion{Outcome: outcome, Result: result, Problem: problem.Error()},
+	return c.ops.Complete(ctx, c.lease, operations.Completion{Outcome: e.Outcome, Result: result, Problem: e.Problem},
 		func(ctx context.Context, tx pgx.Tx) error {
-			return c.orders.MarkPaymentFailed(ctx, tx, c.params.OrderID, reason)
+			return c.orders.MarkPaymentFailed(ctx, tx, c.params.OrderID, e.Reason)
 		})
 }
 
@@ -106,11 +133,8 @@ func (c charge) awaitShopper(ctx context.Context) error {
 	if waited < c.policy.Action {
 		return c.ops.Wait(ctx, c.lease, operations.Wait{After: c.policy.Action - waited, Reason: WaitForShopper})
 	}
-	if err := c.cancel(ctx); err != nil {
-		return c.refused(ctx, err)
-	}
-	return c.over(ctx, operations.Canceled, &ProviderError{Answered: true, Code: "authentication_abandoned",
-		Message: "the shopper did not confirm with the bank in time"}, "The payment was not confirmed with the bank in time.")
+	return c.cancelThen(ctx, ending{Outcome: operations.Canceled, DeclineCode: "authentication_abandoned",
+		Problem: "the shopper did not confirm with the bank in time", Reason: "The payment was not confirmed with the bank in time."})
 }
 
 // WaitForShopper is the wait reason of a charge that the shopper must confirm with the bank.

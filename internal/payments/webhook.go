@@ -91,5 +91,8 @@ func readEvent(e stripe.Event) (Event, error) {
 	if e.Request != nil {
 		out.RequestKey = e.Request.IdempotencyKey
 	}
+	if strings.ContainsRune(out.ID+out.Type+out.APIVersion+out.Object+out.PaymentIntent+string(out.Operation)+out.RequestKey, 0) {
+		return Event{}, fmt.Errorf("reading event %q: it contains the character NUL", e.ID)
+	}
 	return out, nil
 }

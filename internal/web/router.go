@@ -94,7 +94,6 @@ func Handler(c Config, d Deps) (http.Handler, error) {
 	})
 	r.GET("/healthz", func(c *gin.Context) { health(c, d.Pool) })
 	r.GET("/assets/*name", gin.WrapH(assets.Handler()))
-	r.HEAD("/assets/*name", gin.WrapH(assets.Handler()))
 
 	if len(c.WebhookSecrets) > 0 {
 		r.POST("/webhooks/stripe", k.LimitBody(webhookLimit), k.JSON(stripeWebhook(c.WebhookSecrets, d.Events, d.Wake)))
@@ -109,7 +108,19 @@ func Handler(c Config, d Deps) (http.Handler, error) {
 	if c.Dev {
 		stories(r, k)
 	}
-	return r, nil
+	return answerHead(r), nil
+}
+
+// answerHead answers HEAD as GET; net/http leaves the body out. A stream has no
+// end to wait for, so it is not asked.
+func answerHead(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead && !strings.HasSuffix(r.URL.Path, "/events") {
+			r = r.Clone(r.Context())
+			r.Method = http.MethodGet
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // policy is the Content-Security-Policy: everything from here, and the card

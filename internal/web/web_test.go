@@ -360,12 +360,20 @@ func TestTheAPIPlacesOneOrderForOneKey(t *testing.T) {
 		"a billion":       {"shop_k", "k", strings.Replace(good, ":2", ":1000000000", 1), 422},
 		"bad e-mail":      {"shop_k", "k", strings.Replace(good, "@example.com", "@", 1), 422},
 		"a card number":   {"shop_k", "k", strings.Replace(good, "pm_card_visa", "4242", 1), 422},
+		"no means":        {"shop_k", "k", strings.Replace(good, "pm_card_visa", "pm_/../x", 1), 422},
+		"long means":      {"shop_k", "k", strings.Replace(good, "pm_card_visa", "pm_"+strings.Repeat("x", 5000), 1), 422},
+		"a NUL":           {"shop_k", "k", strings.Replace(good, "Ada", `A\u0000`, 1), 400},
+		"deep":            {"shop_k", "k", strings.Replace(good, `"Ada"`, strings.Repeat("[", 9000)+strings.Repeat("]", 9000), 1), 400},
+		"misspelt":        {"shop_k", "k", strings.Replace(good, `"name"`, `"nmae"`, 1), 422},
+		"half a mug":      {"shop_k", "k", strings.Replace(good, ":2", ":1.5", 1), 422},
+		"a member twice":  {"shop_k", "k", strings.Replace(good, `"name":"Ada"`, `"name":"Ada","name":"Eve"`, 1), 400},
 		"ten megabytes":   {"shop_k", "k", strings.Repeat(" ", 10<<20) + good, 413},
 	} {
 		status, header, out := call(c.key, c.idempotency, c.body)
 		require.Equal(t, c.status, status, "%s: %v", name, out)
 		require.Equal(t, "application/problem+json", header.Get("Content-Type"), name)
 		require.NotEmpty(t, out["request_id"], name)
+		require.NotContains(t, fmt.Sprint(out), "Go struct", name)
 	}
 	require.Equal(t, [3]int{}, s.rows())
 
@@ -395,6 +403,20 @@ func TestUnknownAPIAddressesAreProblems(t *testing.T) {
 	defer resp.Body.Close()
 	require.Equal(t, http.StatusNotFound, resp.StatusCode)
 	require.Equal(t, "application/problem+json", resp.Header.Get("Content-Type"))
+}
+
+func TestHeadIsAnsweredAsGet(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for path, status := range map[string]int{"/": 200, "/cart": 200, "/assets/app.css": 200, "/nowhere": 404, "/admin": 401, "/orders/ord_x/events": 405} {
+		resp, err := http.Head(s.url + path)
+		require.NoError(t, err)
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, status, resp.StatusCode, path)
+		require.Empty(t, body)
+	}
 }
 
 func TestEveryStoryIsServed(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -86,13 +87,22 @@ func (a *Admin) providerURL(op operations.Operation) string {
 	return "https://dashboard.stripe.com/payments/" + *op.ProviderRef
 }
 
+// maxShown is how much of a stored JSON value a page shows, in bytes.
+const maxShown = 16 << 10
+
+// indent lays JSON out for reading. What is very long, or would become so by
+// being laid out, is cut.
 func indent(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return ""
 	}
+	text := string(raw)
 	var buf bytes.Buffer
-	if json.Indent(&buf, raw, "", "  ") != nil {
-		return string(raw)
+	if len(raw) <= maxShown && json.Indent(&buf, raw, "", "  ") == nil && buf.Len() <= 4*maxShown {
+		text = buf.String()
 	}
-	return buf.String()
+	if len(text) > 4*maxShown {
+		text = strings.ToValidUTF8(text[:maxShown], "") + fmt.Sprintf("… (%d bytes in all)", len(raw))
+	}
+	return text
 }

@@ -139,17 +139,17 @@ func (a *API) placeOrder(c *gin.Context, who access.Credential) error {
 	if err := checkText(raw); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(raw, &req); err != nil {
-		return apperr.New(apperr.Malformed, "The body is not the JSON of an order: %v.", err)
+	if err := decode(raw, &req); err != nil {
+		return err
 	}
-	if !strings.HasPrefix(req.PaymentMethod, "pm_") {
+	if !strings.HasPrefix(req.PaymentMethod, "pm_") || !payments.IsMeans(req.PaymentMethod) {
 		return apperr.InvalidFields(apperr.Field{Name: "payment_method", Problem: "Give the id of a payment method, such as pm_card_visa."})
 	}
 	intent, err := operations.NewIntent(operations.Spec{Kind: RequestKind,
 		Identity:    map[string]string{"credential": who.ID, "endpoint": "POST /api/v1/orders", "key": key},
 		SubjectType: "merchant", SubjectID: who.Merchant, Params: raw})
 	if err != nil {
-		return apperr.New(apperr.Malformed, "The body cannot be used: %v.", err)
+		return apperr.New(apperr.Malformed, "The body names a member twice, or holds a number that JSON cannot carry exactly.").Because(err)
 	}
 	payment, err := json.Marshal(payments.Method{PaymentMethod: req.PaymentMethod, ShopURL: a.ShopURL})
 	if err != nil {
@@ -186,25 +186,56 @@ func (a *API) placeOrder(c *gin.Context, who access.Credential) error {
 	return nil
 }
 
-// checkText refuses what cannot be stored: bytes that are no UTF-8, and the
-// character NUL, which JSON can carry and PostgreSQL cannot.
+// maxDepth is how deep arrays and objects may be nested; an order needs three.
+const maxDepth = 16
+
+// checkText refuses what cannot be stored or shown: bytes that are no UTF-8,
+// the character NUL, which JSON can carry and PostgreSQL cannot, and nesting
+// that grows out of all proportion when somebody looks at it.
 func checkText(raw []byte) error {
 	if !utf8.Valid(raw) {
 		return apperr.New(apperr.Malformed, "The body is not valid UTF-8.")
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec, depth := json.NewDecoder(bytes.NewReader(raw)), 0
 	for {
 		token, err := dec.Token()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
-			return apperr.New(apperr.Malformed, "The body is not JSON: %v.", err)
+			return apperr.New(apperr.Malformed, "The body is not JSON.").Because(err)
 		}
-		if text, ok := token.(string); ok && strings.ContainsRune(text, 0) {
-			return apperr.New(apperr.Malformed, "The body contains the character NUL (\\u0000), which cannot be stored.")
+		switch t := token.(type) {
+		case string:
+			if strings.ContainsRune(t, 0) {
+				return apperr.New(apperr.Malformed, "The body contains the character NUL (\\u0000), which cannot be stored.")
+			}
+		case json.Delim:
+			if depth++; t == '}' || t == ']' {
+				depth -= 2
+			}
+			if depth > maxDepth {
+				return apperr.New(apperr.Malformed, "The body is nested deeper than %d levels.", maxDepth)
+			}
 		}
 	}
+}
+
+// decode reads a body whose members are all known, and names the one that is not right.
+func decode(raw []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(into)
+	if err == nil {
+		return nil
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return apperr.InvalidFields(apperr.Field{Name: wrong.Field, Problem: "A JSON " + wrong.Value + " cannot be used here."})
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return apperr.InvalidFields(apperr.Field{Name: strings.Trim(name, `"`), Problem: "There is no such member; it may be misspelt."})
+	}
+	return apperr.New(apperr.Malformed, "The body is not the JSON of an order.").Because(err)
 }
 
 func printable(s string) bool {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 
 	"github.com/gin-gonic/gin"
@@ -93,9 +92,6 @@ func explain(e *apperr.Error) (problems []templates.FieldError, notice templates
 	return problems, templates.Notice{}
 }
 
-// means is the form of Stripe's names for a card: pm_… or ctoken_….
-var means = regexp.MustCompile(`^(pm|ctoken)_[A-Za-z0-9_]{1,120}$`)
-
 // readMethod reads how the shopper pays. A card number never comes this way:
 // the script of the provider gives a token for it.
 func readMethod(form url.Values) (payments.Method, string) {
@@ -107,7 +103,7 @@ func readMethod(form url.Values) (payments.Method, string) {
 	switch {
 	case given == "":
 		return m, "Enter a card to pay with."
-	case !means.MatchString(given):
+	case !payments.IsMeans(given):
 		return m, "The card details could not be read. Enter them again."
 	}
 	return m, ""
