@@ -19,6 +19,7 @@ demo: ## Run everything on this machine with nothing configured (ARGS="--fresh" 
 	@exec bin/shop demo $(ARGS)
 
 build: ## Build bin/shop
+	@[ -x bin/shop ] || echo "Building bin/shop; the first time takes a few minutes."
 	@$(GO) build -o bin/shop ./cmd/shop
 
 test: ## Run every test, with what it needs installed first

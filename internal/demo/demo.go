@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"shop/internal/localpg"
@@ -80,7 +81,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	if err := cluster.EnsureDatabase(ctx, database); err != nil {
 		return err
 	}
-	d := &demo{Config: c, keys: keys, ports: ports, databaseURL: cluster.URL(database)}
+	d := &demo{Config: c, keys: keys, ports: ports, databaseURL: cluster.URL(database), databaseDir: cluster.Dir()}
 	return d.run(ctx)
 }
 
@@ -90,6 +91,7 @@ type demo struct {
 	keys        keys
 	ports       ports
 	databaseURL string
+	databaseDir string // where the files of PostgreSQL really are
 }
 
 func (d *demo) run(ctx context.Context) error {
@@ -123,8 +125,22 @@ func (d *demo) run(ctx context.Context) error {
 	if err := ready.write(d.ReadyFile); err != nil {
 		return err
 	}
-	ready.print(d.Out, d.DataDir)
+	defer func() {
+		if d.ReadyFile != "" {
+			_ = os.Remove(d.ReadyFile) // what it says is not true any more
+		}
+	}()
+	ready.print(d.Out, d.kept())
 	return announce(ctx, d.databaseURL, d.Out, d.Log)
+}
+
+// kept says where everything is. As root the database may have to live in a
+// place that an unprivileged account can reach.
+func (d *demo) kept() string {
+	if strings.HasPrefix(d.databaseDir, d.DataDir) {
+		return d.DataDir
+	}
+	return d.DataDir + ",\n  and the database in " + d.databaseDir
 }
 
 // endedByUser hides errors that only say that somebody pressed Ctrl-C.

@@ -45,7 +45,7 @@ func (r ready) write(path string) error {
 	return nil
 }
 
-func (r ready) print(out io.Writer, dataDir string) {
+func (r ready) print(out io.Writer, kept string) {
 	fmt.Fprintf(out, `
   Shop        %s
   Dashboard   %s
@@ -55,5 +55,5 @@ func (r ready) print(out io.Writer, dataDir string) {
 
   Everything is kept in %s. Ctrl-C stops it.
 
-`, r.ShopURL, r.AdminLoginURL, r.StripeURL, r.InboxURL, dataDir)
+`, r.ShopURL, r.AdminLoginURL, r.StripeURL, r.InboxURL, kept)
 }
