@@ -225,3 +225,22 @@ func TestOnce_AnOldFormForAnotherCardDoesNothing(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, s.post("/orders/"+o.PublicID+"/pay", old).Status)
 	d.paidOnce(t, o, 2)
 }
+
+// The mail server keeps the receipt and hangs up before it says so. Nobody can
+// know then whether it arrived, so it is sent again: as the same letter.
+func TestOnce_AReceiptThatMayHaveArrivedIsTheSameLetter(t *testing.T) {
+	t.Parallel()
+	d := sharedDemo(t)
+	email := newEmail("barbara")
+	resp, err := http.Post(d.InboxURL+"/api/faults", "application/json",
+		strings.NewReader(fmt.Sprintf(`{"kind":"accept_then_drop","count":1,"match":%q}`, email)))
+	require.NoError(t, err)
+	resp.Body.Close()
+	require.Equal(t, http.StatusCreated, resp.StatusCode)
+	o := d.place(t, "barbara-1", email, "moka-pot", 1, "pm_card_visa")
+	d.paidOnce(t, o, 0)
+	mails := d.mails(t, email)
+	require.Len(t, mails, 2, "the letter that was kept and the one that was confirmed")
+	require.NotEmpty(t, mails[0].MessageID)
+	require.Equal(t, mails[0].MessageID, mails[1].MessageID)
+}
