@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"net"
 
 	"shop/internal/mailsim"
 	"shop/internal/stripesim"
@@ -50,9 +48,9 @@ func (c *mailSimCmd) Run(ctx context.Context, e *env) (err error) {
 			err = closeErr
 		}
 	}()
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.SMTPAddr)
+	listener, err := listen(ctx, c.SMTPAddr)
 	if err != nil {
-		return fmt.Errorf("listening for mail on %s: %w", c.SMTPAddr, err)
+		return err
 	}
 	go func() {
 		if err := inbox.ServeSMTP(listener); err != nil && ctx.Err() == nil {

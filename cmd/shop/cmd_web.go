@@ -15,9 +15,9 @@ type webCmd struct {
 	Addr       string `name:"addr" env:"SHOP_ADDR" default:"127.0.0.1:8080" help:"Address to listen on."`
 	WithWorker bool   `name:"with-worker" env:"SHOP_WITH_WORKER" help:"Work jobs in this process too."`
 	Dev        bool   `name:"dev" env:"SHOP_DEV" help:"List every page in every state at /dev/stories."`
-	// SignInToken and APIKey are how shop demo lets its user in.
-	SignInToken string `name:"sign-in-token" env:"SHOP_SIGN_IN_TOKEN" hidden:"" help:"Token of a one-time sign-in link to the dashboard."`
-	APIKey      string `name:"api-key" env:"SHOP_API_KEY" hidden:"" help:"API key to let in."`
+	// SignInToken and APIKey let the first people and programs in.
+	SignInToken string `name:"sign-in-token" env:"SHOP_SIGN_IN_TOKEN" placeholder:"TOKEN" help:"Token of a one-time sign-in link to the dashboard."`
+	APIKey      string `name:"api-key" env:"SHOP_API_KEY" placeholder:"KEY" help:"API key to let in."`
 
 	databaseConfig
 	stripeConfig

@@ -183,7 +183,7 @@ func (c storeConfig) Validate() error {
 }
 
 func checkAddr(name, addr string) error {
-	if _, _, err := net.SplitHostPort(addr); err != nil {
+	if _, _, err := net.SplitHostPort(addr); err != nil || addr == "" {
 		return &configError{name, addr, "it is not an address to listen on", "127.0.0.1:8080"}
 	}
 	return nil

@@ -19,6 +19,7 @@ type child struct {
 	health           string // address of its health check
 	log              string // file that gets what it says
 	needsDatabase    bool
+	sockets          []*os.File // on which it listens; ours, and handed on at each start
 	out              io.Writer
 
 	stop chan struct{} // closed when it shall not be started again
@@ -77,6 +78,7 @@ func (c *child) runOnce() error {
 	defer log.Close()
 	cmd := exec.Command(c.executable, c.args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = c.env, log, log
+	cmd.ExtraFiles = c.sockets
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	lifeline, err := cmd.StdinPipe()
 	if err != nil {
@@ -112,23 +114,17 @@ func (c *child) runOnce() error {
 // costs nothing but time: that is what the whole program is about.
 const stopEach = 2 * time.Second
 
-// stopAll stops the children one after the other, the first first, and kills
-// what is left when the time is up.
-func stopAll(children []*child, within time.Duration) {
-	deadline := time.After(within)
+// stopAll stops children at the same time and waits until they have ended,
+// which runOnce sees to: it kills after stopEach.
+func stopAll(children []*child) {
 	for _, c := range children {
-		if c.stop == nil {
-			continue // never started
-		}
-		c.once.Do(func() { close(c.stop) })
-		select {
-		case <-c.done:
-		case <-deadline:
+		if c.stop != nil {
+			c.once.Do(func() { close(c.stop) })
 		}
 	}
 	for _, c := range children {
 		if c.done != nil {
-			<-c.done // runOnce kills after stopEach, so this ends
+			<-c.done
 		}
 	}
 }

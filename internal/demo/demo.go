@@ -32,9 +32,6 @@ type Config struct {
 	Log        *slog.Logger // for what is not worth a line on the terminal
 }
 
-// stopWithin is how long everything together may take to stop.
-const stopWithin = 9 * time.Second
-
 // database is the name of the demo's database.
 const database = "shop"
 
@@ -54,10 +51,6 @@ func Run(ctx context.Context, c Config) (err error) {
 		return fmt.Errorf("making the data folder: %w", err)
 	}
 	keys, err := loadKeys(filepath.Join(c.DataDir, "keys.json"))
-	if err != nil {
-		return err
-	}
-	ports, err := choosePorts(c.Addr, c.Out)
 	if err != nil {
 		return err
 	}
@@ -81,6 +74,11 @@ func Run(ctx context.Context, c Config) (err error) {
 	if err := cluster.EnsureDatabase(ctx, database); err != nil {
 		return err
 	}
+	ports, err := choosePorts(c.Addr, c.Out)
+	if err != nil {
+		return err
+	}
+	defer ports.close()
 	d := &demo{Config: c, keys: keys, ports: ports, databaseURL: cluster.URL(database), databaseDir: cluster.Dir()}
 	return d.run(ctx)
 }
@@ -97,8 +95,10 @@ type demo struct {
 func (d *demo) run(ctx context.Context) error {
 	children := d.parts()
 	defer func() {
+		fmt.Fprintln(d.Out, "  Stopping.")
 		// The web server goes first: nobody should order from a shop that is closing.
-		stopAll(children, stopWithin-5*time.Second)
+		stopAll(children[:1])
+		stopAll(children[1:])
 	}()
 	migrated := make(chan error, 1)
 	go func() { migrated <- d.runOnce(ctx, "migrate", d.env("migrate")) }()

@@ -14,17 +14,27 @@ import (
 
 // parts are the processes of the demo, in the order in which they stop.
 func (d *demo) parts() []*child {
-	part := func(name, addr string, needsDatabase bool) *child {
-		return &child{name: name, executable: d.Executable, args: []string{name}, env: d.env(name), health: "http://" + addr + "/healthz",
+	part := func(name string, needsDatabase bool, on ...port) *child {
+		c := &child{name: name, executable: d.Executable, args: []string{name}, env: d.env(name), health: "http://" + on[0].addr + "/healthz",
 			log: filepath.Join(d.DataDir, "logs", name+".log"), needsDatabase: needsDatabase, out: d.Out}
+		for _, p := range on {
+			c.sockets = append(c.sockets, p.socket)
+		}
+		return c
 	}
 	return []*child{
-		part("web", d.ports.web, true),
-		part("worker", d.ports.worker, true),
-		part("stripe-sim", d.ports.stripe, false),
-		part("mail-sim", d.ports.inbox, false),
+		part("web", true, d.ports.web),
+		part("worker", true, d.ports.worker),
+		part("stripe-sim", false, d.ports.stripe),
+		part("mail-sim", false, d.ports.inbox, d.ports.smtp),
 	}
 }
+
+// The first socket that a part is handed is its descriptor 3, the next one 4.
+const (
+	firstSocket  = "fd:3"
+	secondSocket = "fd:4"
+)
 
 // env is the environment of one part: ours, without what would configure a
 // real deployment, and with what the demo decides.
@@ -41,16 +51,16 @@ func (d *demo) env(part string) []string {
 	set("SHOP_LIFELINE", "stdin")
 	switch part {
 	case "stripe-sim":
-		set("STRIPE_SIM_ADDR", d.ports.stripe)
-		set("STRIPE_SIM_URL", "http://"+d.ports.stripe)
+		set("STRIPE_SIM_ADDR", firstSocket)
+		set("STRIPE_SIM_URL", "http://"+d.ports.stripe.addr)
 		set("STRIPE_SIM_JOURNAL", filepath.Join(d.DataDir, "stripe.journal"))
-		set("STRIPE_SIM_WEBHOOK", "http://"+d.ports.web+"/webhooks/stripe")
+		set("STRIPE_SIM_WEBHOOK", "http://"+d.ports.web.addr+"/webhooks/stripe")
 		set("STRIPE_WEBHOOK_SECRET", d.keys.WebhookSecret)
 		return env
 	case "mail-sim":
-		set("MAIL_SIM_ADDR", d.ports.inbox)
-		set("MAIL_SIM_SMTP_ADDR", d.ports.smtp)
-		set("MAIL_SIM_URL", "http://"+d.ports.inbox)
+		set("MAIL_SIM_ADDR", firstSocket)
+		set("MAIL_SIM_SMTP_ADDR", secondSocket)
+		set("MAIL_SIM_URL", "http://"+d.ports.inbox.addr)
 		set("MAIL_SIM_JOURNAL", filepath.Join(d.DataDir, "mail.journal"))
 		return env
 	}
@@ -60,18 +70,18 @@ func (d *demo) env(part string) []string {
 		set("SHOP_CURRENCY", d.Currency)
 		return env
 	}
-	set("SHOP_URL", "http://"+d.ports.web)
+	set("SHOP_URL", "http://"+d.ports.web.addr)
 	set("SHOP_DEMO", "true")
-	set("SHOP_INBOX_URL", "http://"+d.ports.inbox)
+	set("SHOP_INBOX_URL", "http://"+d.ports.inbox.addr)
 	set("STRIPE_SECRET_KEY", d.keys.StripeSecret)
 	set("STRIPE_PUBLISHABLE_KEY", d.keys.StripePublishable)
-	set("STRIPE_API_BASE", "http://"+d.ports.stripe)
-	set("SMTP_URL", "smtp://"+d.ports.smtp)
+	set("STRIPE_API_BASE", "http://"+d.ports.stripe.addr)
+	set("SMTP_URL", "smtp://"+d.ports.smtp.addr)
 	if part == "worker" {
-		set("SHOP_WORKER_ADDR", d.ports.worker)
+		set("SHOP_WORKER_ADDR", firstSocket)
 		return env
 	}
-	set("SHOP_ADDR", d.ports.web)
+	set("SHOP_ADDR", firstSocket)
 	set("STRIPE_WEBHOOK_SECRET", d.keys.WebhookSecret)
 	set("SHOP_SIGN_IN_TOKEN", d.keys.SignIn)
 	set("SHOP_API_KEY", d.keys.API)
@@ -97,6 +107,10 @@ func (d *demo) runOnce(ctx context.Context, name string, env []string) error {
 	return nil
 }
 
+// healthClient gives up soon: a part that has not begun to accept leaves its
+// callers waiting on the socket.
+var healthClient = &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+
 // waitReady waits until a part answers its health check.
 func (c *child) waitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -108,7 +122,7 @@ func (c *child) waitReady(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("preparing the health check of %s: %w", c.name, err)
 		}
-		if resp, err := http.DefaultClient.Do(req); err == nil {
+		if resp, err := healthClient.Do(req); err == nil {
 			resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
 				return nil

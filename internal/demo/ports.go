@@ -1,14 +1,33 @@
 package demo
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strconv"
 )
 
-// ports are the addresses on which the parts listen.
-type ports struct{ web, stripe, inbox, smtp, worker string }
+// port is an address that is ours: the demo listens on it and hands the socket
+// to the part. So nobody can take it between the choice and the start, and it
+// stays ours while a part that died is started again: who connects meanwhile
+// waits and is not refused.
+type port struct {
+	addr   string
+	socket *os.File
+}
+
+// ports are where the parts listen.
+type ports struct{ web, stripe, inbox, smtp, worker port }
+
+func (p ports) close() {
+	for _, one := range []port{p.web, p.stripe, p.inbox, p.smtp, p.worker} {
+		if one.socket != nil {
+			_ = one.socket.Close() // it may be closed already
+		}
+	}
+}
 
 // tries is how many ports after the wanted one are looked at.
 const tries = 200
@@ -28,44 +47,51 @@ func choosePorts(addr string, out io.Writer) (ports, error) {
 		host = "127.0.0.1"
 	}
 	anywhere := next == 0
-	take := func(what string) (string, error) {
+	take := func(what string) (port, error) {
 		for range tries {
 			if next > 65535 {
 				break
 			}
-			free, err := listenable(host, next)
-			if free != "" {
+			free, err := listen(host, next)
+			if err == nil {
 				next++
 				if anywhere {
 					next = 0
 				}
 				return free, nil
 			}
-			fmt.Fprintf(out, "  port %d is taken (%v), so the %s tries the next one\n", next, err, what)
+			fmt.Fprintf(out, "  port %d is taken (%v), so the %s gets the next one\n", next, errors.Unwrap(err), what)
 			next++
 		}
-		return "", fmt.Errorf("no free port for the %s on %s; give another one with --addr", what, host)
+		return port{}, fmt.Errorf("no free port for the %s on %s; give another one with --addr", what, host)
 	}
 	var p ports
 	for _, part := range []struct {
 		what string
-		into *string
-	}{{"shop", &p.web}, {"local Stripe", &p.stripe}, {"inbox", &p.inbox}, {"mail server", &p.smtp}, {"worker", &p.worker}} {
+		into *port
+	}{{"shop", &p.web}, {"local Stripe", &p.stripe}, {"inbox", &p.inbox}, {"mail server", &p.smtp}, {"worker's health check", &p.worker}} {
 		if *part.into, err = take(part.what); err != nil {
+			p.close()
 			return ports{}, err
 		}
 	}
 	return p, nil
 }
 
-// listenable returns the address when one can listen there. Between this look
-// and the child's own listening somebody else may take it; then the child says
-// so in its log and is started again.
-func listenable(host string, port int) (string, error) {
-	l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+// listen takes an address and the socket that listens on it.
+func listen(host string, number int) (port, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(number)))
 	if err != nil {
-		return "", err
+		return port{}, err
 	}
-	defer l.Close()
-	return l.Addr().String(), nil
+	defer l.Close() // the file below is a socket of its own
+	tcp, ok := l.(*net.TCPListener)
+	if !ok {
+		return port{}, fmt.Errorf("listening on %s: not a TCP socket", l.Addr())
+	}
+	socket, err := tcp.File()
+	if err != nil {
+		return port{}, fmt.Errorf("keeping the socket of %s: %w", l.Addr(), err)
+	}
+	return port{addr: l.Addr().String(), socket: socket}, nil
 }

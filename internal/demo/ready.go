@@ -20,9 +20,9 @@ type ready struct {
 }
 
 func (d *demo) ready() ready {
-	shop := "http://" + d.ports.web
+	shop := "http://" + d.ports.web.addr
 	return ready{ShopURL: shop, AdminURL: shop + "/admin", AdminLoginURL: shop + "/admin/sign-in?token=" + d.keys.SignIn,
-		APIURL: shop + "/api/v1", APIKey: d.keys.API, StripeURL: "http://" + d.ports.stripe, InboxURL: "http://" + d.ports.inbox,
+		APIURL: shop + "/api/v1", APIKey: d.keys.API, StripeURL: "http://" + d.ports.stripe.addr, InboxURL: "http://" + d.ports.inbox.addr,
 		DatabaseURL: d.databaseURL}
 }
 
