@@ -45,7 +45,9 @@ func checkKeys(ctx context.Context, l *look, r *Result) error {
 		SELECT q.id, CASE WHEN q.key = '' THEN format('%s came without an idempotency key', q.endpoint)
 		       ELSE format('%s came with the key %s, which no operation here derives', q.endpoint, q.key) END, false
 		FROM provider_requests q LEFT JOIN operations o ON o.op_key = split_part(q.key, ':', 1)
-		WHERE o.op_key IS NULL OR q.key !~ '^[0-9a-f]{64}:[a-z0-9_-]+$'
+		WHERE (o.op_key IS NULL OR q.key !~ '^[0-9a-f]{64}:[a-z0-9_-]+$')
+		  -- A refund that somebody made at the provider came with a key of theirs; I8 holds it to the books.
+		  AND NOT EXISTS (SELECT FROM refunds f WHERE f.provider_ref = q.object AND f.op_key IS NULL)
 		ORDER BY q.id`)
 }
 

@@ -172,3 +172,17 @@ func TestRefundsOfAnAccountAreReadInPages(t *testing.T) {
 	broken := w.requireBroken(w.quietly(), "I8", ids[:50]...)
 	require.EqualValues(t, 103, broken.Failed)
 }
+
+// A refund that somebody made at the provider came with a key of theirs. Once
+// it is in the books, it is nobody's mistake.
+func TestI7_AKeyOfTheProvidersOwnDashboardIsNoAlarm(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	order := w.paid()
+	s := w.sources()
+	refund := w.call("/v1/refunds", "by-hand", url.Values{"payment_intent": {*w.operation(order, payments.ChargeKind).ProviderRef}, "amount": {"100"}})
+	require.False(t, result(t, w.run(s), "I7").OK)
+	w.exec(`INSERT INTO refunds (public_id, order_id, payment_id, provider_ref, amount, currency, state, reason, requested_by, settled_at)
+		SELECT $1, order_id, id, $1, 100, 'usd', 'succeeded', 'test', 'test', clock_timestamp() FROM payments`, refund)
+	require.NoError(t, w.run(s).Err())
+}

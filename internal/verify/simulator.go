@@ -26,6 +26,7 @@ type simRequest struct {
 	Method   string    `json:"method"`
 	Endpoint string    `json:"endpoint"`
 	Key      string    `json:"idempotency_key"`
+	Object   string    `json:"object"` // id of what was answered with
 }
 
 // changes gives each every request that changed something, or meant to.

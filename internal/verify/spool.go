@@ -20,7 +20,7 @@ CREATE TEMPORARY TABLE provider_intents (id text, status text, amount bigint, re
 	currency text, operation text, order_ref text, created timestamptz);
 CREATE TEMPORARY TABLE provider_refunds (id text, status text, intent text, amount bigint, currency text, operation text,
 	created timestamptz);
-CREATE TEMPORARY TABLE provider_requests (id text, endpoint text, key text);
+CREATE TEMPORARY TABLE provider_requests (id text, endpoint text, key text, object text);
 CREATE TEMPORARY TABLE inbox_mails (message_id text, recipient text, subject text, received timestamptz);`
 
 // spool copies what the provider, the simulator and the inbox show.
@@ -44,9 +44,9 @@ func spool(ctx context.Context, conn *pgx.Conn, s Sources) error {
 	}); err != nil {
 		return err
 	}
-	requests := newCopier(conn, "provider_requests", "id", "endpoint", "key")
+	requests := newCopier(conn, "provider_requests", "id", "endpoint", "key", "object")
 	if err := s.Simulator.changes(ctx, s.Since, func(r simRequest) error {
-		return requests.add(ctx, r.ID, r.Endpoint, r.Key)
+		return requests.add(ctx, r.ID, r.Endpoint, r.Key, r.Object)
 	}); err != nil {
 		return err
 	}
