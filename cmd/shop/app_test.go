@@ -77,6 +77,18 @@ func TestAWrongSettingIsExplained(t *testing.T) {
 	}
 }
 
+// An empty variable in a script must not give a whole payment back.
+func TestARefundSaysHowMuch(t *testing.T) {
+	t.Setenv("DATABASE_URL", "postgres://shop@127.0.0.1:1/shop")
+	for _, args := range [][]string{nil, {"--all", "--amount", "1.00"}} {
+		code, _, problem := runShop(t, append([]string{"refund", "1001", "--reason", "r"}, args...)...)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, problem, "--all")
+	}
+	_, _, problem := runShop(t, "refund", "1001", "--reason", "r", "--amount=")
+	require.NotContains(t, problem, "entered")
+}
+
 func TestHelpAndUnknownCommands(t *testing.T) {
 	code, out, _ := runShop(t, "--help")
 	require.Equal(t, exitOK, code)

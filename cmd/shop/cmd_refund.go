@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/user"
 	"strconv"
@@ -14,12 +15,22 @@ import (
 )
 
 type refundCmd struct {
-	Order  string `arg:"" help:"Number of the order, such as 1001, or its name in addresses, ord_…."`
-	Amount string `name:"amount" placeholder:"12.50" help:"How much, in the currency of the order; all that is left when absent."`
-	Reason string `name:"reason" required:"" help:"Why; it is kept with the refund."`
-	ID     string `name:"id" placeholder:"rfd_…" help:"Name of this request; the same name again is the same refund. One is made up when absent."`
+	Order  string  `arg:"" help:"Number of the order, such as 1001, or its name in addresses, ord_…."`
+	Amount *string `name:"amount" placeholder:"12.50" help:"How much, in the currency of the order."`
+	All    bool    `name:"all" help:"All that is left of the payment."`
+	Reason string  `name:"reason" required:"" help:"Why; it is kept with the refund."`
+	ID     string  `name:"id" placeholder:"rfd_…" help:"Name of this request; the same name again is the same refund. One is made up when absent."`
 
 	databaseConfig
+}
+
+// Validate is called by the parser. All is asked for in so many words: an empty
+// variable in a script must not give a whole payment back.
+func (c *refundCmd) Validate() error {
+	if (c.Amount == nil) == !c.All {
+		return errors.New("say how much to give back: either --amount 12.50 or --all")
+	}
+	return c.databaseConfig.Validate()
 }
 
 // Run enters the refund; a worker sends it to the provider.
@@ -40,13 +51,13 @@ func (c *refundCmd) Run(ctx context.Context, e *env) error {
 	if request.ID == "" {
 		request.ID = payments.NewRefundID()
 	}
-	if c.Amount != "" {
-		amount, err := money.Parse(c.Amount, order.Total.Currency)
+	if c.Amount != nil {
+		amount, err := money.Parse(*c.Amount, order.Total.Currency)
 		if err != nil {
 			return err
 		}
 		if amount.Amount == 0 {
-			return fmt.Errorf("--amount is %q, and a refund gives something back", c.Amount)
+			return fmt.Errorf("--amount is %q, and a refund gives something back", *c.Amount)
 		}
 		request.Amount = amount.Amount
 	}

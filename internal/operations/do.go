@@ -17,10 +17,16 @@ import (
 // keys. None of these is an error, except an early look at an operation that is
 // held: its holder may have asked before the answer came, so the look has to be
 // repeated, and ErrLeaseHeld says so.
-func (s *Store) Do(ctx context.Context, key Key, o ClaimOptions, work func(ctx context.Context, l *Lease) error) error {
+//
+// A key of an operation of another kind is an error: its parameters would be
+// read as something that they are not.
+func (s *Store) Do(ctx context.Context, kind string, key Key, o ClaimOptions, work func(ctx context.Context, l *Lease) error) error {
 	op, err := s.Get(ctx, key)
 	if err != nil {
 		return err
+	}
+	if op.Kind != kind {
+		return fmt.Errorf("operation %s is a %s and not a %s", key, op.Kind, kind)
 	}
 	lease, done, err := s.Claim(ctx, op.Intent(), o)
 	switch {

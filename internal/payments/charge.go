@@ -57,7 +57,7 @@ type charge struct {
 // one door of operations.Do.
 func (s *Service) Charge(ctx context.Context, key operations.Key, o operations.ClaimOptions) error {
 	o.Outside = true
-	return s.ops.Do(ctx, key, o, func(ctx context.Context, lease *operations.Lease) error {
+	return s.ops.Do(ctx, ChargeKind, key, o, func(ctx context.Context, lease *operations.Lease) error {
 		c := charge{claimed: claimed{s.ops, s.gateway, lease}, orders: s.orders, policy: s.policy, log: s.log}
 		if err := json.Unmarshal(lease.Params, &c.params); err != nil {
 			return s.ops.StickUnreadable(ctx, lease, err)

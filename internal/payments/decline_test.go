@@ -142,10 +142,18 @@ func TestRow64_ACardThatNeedsTheBankIsNotPaidBefore(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, pi.ActionURL)
 
-	// The shopper never confirms: the PaymentIntent is canceled before the order is given up.
+	// However long ago the first call was: the shopper has all the time from when the bank asked.
 	_, err = w.pool.Exec(context.Background(), `UPDATE operations SET first_sent_at = clock_timestamp() - interval '16 minutes', retry_at = clock_timestamp()`)
 	require.NoError(t, err)
 	w.charge(key)
+	require.Equal(t, payments.WaitForShopper, *w.op(key).WaitReason)
+	require.Greater(t, time.Until(*w.op(key).RetryAt), 10*time.Minute)
+
+	// The shopper never confirms: the PaymentIntent is canceled before the order is given up.
+	_, err = w.pool.Exec(context.Background(), `UPDATE operations SET result = jsonb_set(result, '{at}', to_jsonb(clock_timestamp() - interval '1 s')), retry_at = clock_timestamp()`)
+	require.NoError(t, err)
+	w.charge(key)
+	require.Equal(t, "The payment was not confirmed with the bank in time.", w.order(order.PublicID).Reason)
 	require.Equal(t, operations.Canceled, *w.op(key).Outcome)
 	require.Equal(t, orders.PaymentFailed, w.order(order.PublicID).State)
 	pi, _, err = w.gateway.RetrieveIntent(context.Background(), *op.ProviderRef)

@@ -134,7 +134,7 @@ func (s *Events) findCharge(ctx context.Context, q operations.Querier, e Event) 
 // Apply tries a parked event again. When no order has turned up in time, it is
 // kept as an orphan for a person to see, and not tried for ever.
 func (s *Events) Apply(ctx context.Context, key operations.Key) error {
-	return s.ops.Do(ctx, key, operations.ClaimOptions{Source: operations.SourceQueue}, func(ctx context.Context, lease *operations.Lease) error {
+	return s.ops.Do(ctx, EventKind, key, operations.ClaimOptions{Source: operations.SourceQueue}, func(ctx context.Context, lease *operations.Lease) error {
 		var e Event
 		if err := json.Unmarshal(lease.Params, &e); err != nil {
 			return s.ops.StickUnreadable(ctx, lease, err)

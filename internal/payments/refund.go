@@ -48,7 +48,7 @@ type refund struct {
 // one door of operations.Do.
 func (s *Refunds) Refund(ctx context.Context, key operations.Key, o operations.ClaimOptions) error {
 	o.Outside = true
-	return s.ops.Do(ctx, key, o, func(ctx context.Context, lease *operations.Lease) error {
+	return s.ops.Do(ctx, RefundKind, key, o, func(ctx context.Context, lease *operations.Lease) error {
 		r := refund{claimed: claimed{s.ops, s.gateway, lease}, policy: s.policy, log: s.log}
 		if err := json.Unmarshal(lease.Params, &r.params); err != nil {
 			return s.ops.StickUnreadable(ctx, lease, err)

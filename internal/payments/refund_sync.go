@@ -38,21 +38,38 @@ func (s *Refunds) Sync(ctx context.Context, intent string) error {
 		return err
 	}
 	for _, one := range all {
-		if one.Operation != "" {
-			if _, err := s.ops.Get(ctx, one.Operation); err == nil {
-				if err := s.Refund(ctx, one.Operation, operations.ClaimOptions{Source: operations.SourceWebhook, Early: true}); err != nil {
-					return err
-				}
-				continue
-			} else if !errors.Is(err, operations.ErrNotFound) {
-				return err
-			}
+		ours, err := s.isOurs(ctx, pay, one)
+		if err != nil {
+			return err
 		}
-		if err := s.enter(ctx, pay, one); err != nil {
+		if ours {
+			err = s.Refund(ctx, one.Operation, operations.ClaimOptions{Source: operations.SourceWebhook, Early: true})
+		} else {
+			err = s.enter(ctx, pay, one)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isOurs says whether a refund of the provider is the effect of an operation
+// here. Metadata can be copied, so it has to name a refund of this very order
+// that is not known to be another one.
+func (s *Refunds) isOurs(ctx context.Context, pay payment, r ProviderRefund) (bool, error) {
+	if r.Operation == "" {
+		return false, nil
+	}
+	op, err := s.ops.Get(ctx, r.Operation)
+	if errors.Is(err, operations.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return op.Kind == RefundKind && op.SubjectType == orders.SubjectType && op.SubjectID == fmt.Sprint(pay.orderID) &&
+		(op.ProviderRef == nil || *op.ProviderRef == r.ID), nil
 }
 
 // enter writes a refund that was made at the provider itself.

@@ -198,6 +198,17 @@ func TestRow110_ARefundMadeAtTheProviderAppearsOnce(t *testing.T) {
 	require.Equal(t, 2, w.count(`SELECT count(*) FROM outbox_messages WHERE topic = 'refund.succeeded'`))
 	require.NoError(t, w.refunds().Sync(ctx, "pi_unknown"))
 
+	// Metadata can be copied: a refund that names the charge, or a refund that is done as another, is not ours.
+	charge := w.op(key)
+	require.NoError(t, w.pool.QueryRow(ctx, `SELECT op_key FROM payments`).Scan(&charge.Key))
+	for i, copied := range []operations.Key{charge.Key, key} {
+		_, _, err = w.gateway.CreateRefund(ctx, operations.Key("copied"+string(rune('a'+i))), payments.RefundParams{PaymentIntent: intent, Amount: 10,
+			Metadata: map[string]string{"operation": string(copied)}})
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.refunds().Sync(ctx, intent))
+	require.Equal(t, 820, w.count(`SELECT sum(amount) FROM refunds WHERE state = 'succeeded'`))
+
 	require.NoError(t, w.events().Receive(ctx, w.event("evt_1", "charge.refunded", intent, "")))
 	require.Equal(t, 1, w.count(`SELECT count(*) FROM outbox_messages WHERE topic = 'refund.seen'`))
 }

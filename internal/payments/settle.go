@@ -65,8 +65,9 @@ func (c charge) succeeded(ctx context.Context, pi PaymentIntent) error {
 type ending struct {
 	Outcome     operations.Outcome `json:"outcome"`
 	DeclineCode string             `json:"decline_code"`
-	Problem     string             `json:"problem"` // redacted
-	Reason      string             `json:"reason"`  // in words for the shopper
+	Problem     string             `json:"problem"`     // redacted
+	Reason      string             `json:"reason"`      // in words for the shopper
+	At          time.Time          `json:"at,omitzero"` // not before; the shopper still has until then
 }
 
 func declinedBy(problem *ProviderError) ending {
@@ -126,15 +127,22 @@ func (c charge) over(ctx context.Context, e ending) error {
 }
 
 // awaitShopper parks the charge until the shopper has confirmed with the bank.
-// When that takes too long the PaymentIntent is canceled first: if it turns
-// out to have succeeded meanwhile, the order is paid.
+// The time counts from the first look at which the bank asked, and is stored
+// with how the charge ends when it is over: the PaymentIntent is canceled
+// first, and if that says that it has succeeded meanwhile, the order is paid.
 func (c charge) awaitShopper(ctx context.Context) error {
-	waited := c.lease.UpdatedAt.Sub(*c.lease.FirstSentAt)
-	if waited < c.policy.Action {
-		return c.ops.Wait(ctx, c.lease, operations.Wait{After: c.policy.Action - waited, Reason: WaitForShopper})
+	var meant ending
+	if json.Unmarshal(c.lease.Result, &meant) != nil || meant.At.IsZero() {
+		meant = ending{Outcome: operations.Canceled, DeclineCode: "authentication_abandoned", At: c.lease.UpdatedAt.Add(c.policy.Action),
+			Problem: "the shopper did not confirm with the bank in time", Reason: "The payment was not confirmed with the bank in time."}
+		if err := c.ops.Intend(ctx, c.lease, meant); err != nil {
+			return err
+		}
 	}
-	return c.cancelThen(ctx, ending{Outcome: operations.Canceled, DeclineCode: "authentication_abandoned",
-		Problem: "the shopper did not confirm with the bank in time", Reason: "The payment was not confirmed with the bank in time."})
+	if left := meant.At.Sub(c.lease.UpdatedAt); left > 0 {
+		return c.ops.Wait(ctx, c.lease, operations.Wait{After: left, Reason: WaitForShopper})
+	}
+	return c.cancelThen(ctx, meant)
 }
 
 // WaitForShopper is the wait reason of a charge that the shopper must confirm with the bank.

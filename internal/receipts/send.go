@@ -50,7 +50,7 @@ type result struct {
 // again under the same Message-ID, by which mail programs show one letter.
 func (s *Service) Send(ctx context.Context, key operations.Key, o operations.ClaimOptions) error {
 	o.Outside = true
-	return s.ops.Do(ctx, key, o, s.send)
+	return s.ops.Do(ctx, Kind, key, o, s.send)
 }
 
 func (s *Service) send(ctx context.Context, lease *operations.Lease) error {
