@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"shop/internal/localpg"
 )
@@ -54,18 +53,17 @@ func Run(ctx context.Context, c Config) (err error) {
 	if err != nil {
 		return err
 	}
-	cluster, err := localpg.Start(ctx, localpg.Config{DataDir: pgData, BinDir: c.PGBin, Tether: true, Logger: c.Log})
+	ctx, cancel := context.WithCancel(ctx)
+	server, err := startPostgres(ctx, localpg.Config{DataDir: pgData, BinDir: c.PGBin, Tether: true, Logger: c.Log}, c.Out)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil // told to stop before it had begun
-		}
-		return err
+		defer cancel()
+		return endedByUser(ctx, err) // it may have been told to stop before it had begun
 	}
 	defer func() {
-		stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		err = errors.Join(err, cluster.Stop(stopCtx))
+		cancel() // nobody starts it again from here on
+		err = errors.Join(err, server.stop())
 	}()
+	cluster := server.current()
 	// The data is ours from here on, and so is the ready file: one of an earlier
 	// run would speak of addresses that are gone.
 	if err := os.Remove(c.ReadyFile); c.ReadyFile != "" && err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"shop/internal/apperr"
 	"shop/templates"
@@ -17,6 +18,9 @@ import (
 func statusOf(err error) int {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return http.StatusRequestEntityTooLarge
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return http.StatusServiceUnavailable // the database is away, for a moment as a rule
 	}
 	switch apperr.KindOf(err) {
 	case apperr.Invalid:
@@ -116,7 +120,7 @@ func (k *Kit) ProblemError(c *gin.Context, err error) {
 			body.Errors = append(body.Errors, problemField{Field: f.Name, Detail: f.Problem})
 		}
 	}
-	if apperr.KindOf(err) == apperr.InFlight {
+	if apperr.KindOf(err) == apperr.InFlight || status == http.StatusServiceUnavailable {
 		c.Header("Retry-After", "1")
 	}
 	c.Header("Cache-Control", "no-store")
