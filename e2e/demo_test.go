@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -65,15 +64,6 @@ type running struct {
 	started bool // its ready file was there
 }
 
-var ports atomic.Int64
-
-// nextAddr gives each demo of this run a range of ports of its own, below those
-// that systems hand out by themselves, so that demos which start together, or
-// again, do not take each other's.
-func nextAddr() string {
-	return fmt.Sprintf("127.0.0.1:%d", 10_000+(int64(os.Getpid())*400+ports.Add(1)*20)%22_000)
-}
-
 // prepareDemo makes the folder of a demo that is not running yet.
 func prepareDemo(flags ...string) (*demo, error) {
 	dir, err := os.MkdirTemp("", "shop-e2e-")
@@ -84,7 +74,7 @@ func prepareDemo(flags ...string) (*demo, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, fmt.Errorf("resolving the folder of a demo: %w", err)
 	}
-	d := &demo{dir: dir, bin: filepath.Join(dir, "shop"), data: filepath.Join(dir, "data"), addr: nextAddr(), flags: flags}
+	d := &demo{dir: dir, bin: filepath.Join(dir, "shop"), data: filepath.Join(dir, "data"), addr: "127.0.0.1:0", flags: flags}
 	if err := os.Link(binary, d.bin); err != nil {
 		return nil, fmt.Errorf("linking the binary: %w", err)
 	}

@@ -144,7 +144,7 @@ func TestLifecycle_ATakenPortIsNamedAndPassedOver(t *testing.T) {
 	require.Equal(t, http.StatusOK, newShopper(t, d.ShopURL).get("/").Status)
 
 	// Another demo on the same folder is told so, and does the first one no harm.
-	other := &demo{dir: t.TempDir(), bin: d.bin, data: d.data, addr: nextAddr()}
+	other := &demo{dir: t.TempDir(), bin: d.bin, data: d.data, addr: "127.0.0.1:0"}
 	require.NoError(t, other.launch())
 	select {
 	case <-other.ended:
@@ -171,7 +171,6 @@ func TestLifecycle_ATakenPortIsNamedAndPassedOver(t *testing.T) {
 func TestLifecycle_CtrlCDuringTheStart(t *testing.T) {
 	t.Parallel()
 	d := newDemo(t)
-	d.addr = "127.0.0.1:0" // any port will do
 	require.NoError(t, d.launch())
 	eventually(t, func() bool {
 		_, err := os.Stat(filepath.Join(d.data, "keys.json"))
