@@ -20,21 +20,22 @@ func (s *sim) snapshot() map[string]string {
 	s.t.Helper()
 	out := map[string]string{}
 	for _, path := range everything {
-		r := s.get(path + "?limit=100")
+		query := "?limit=100"
 		if path == "/v1/balance" {
-			r = s.get(path)
+			query = ""
 		}
+		r := s.quick("GET", path+query, "")
 		require.Equal(s.t, 200, r.Status, r.Raw)
 		out[path] = r.Raw
 		data, _ := r.Body["data"].([]any)
 		for _, item := range data {
 			id := item.(map[string]any)["id"].(string)
-			one := s.get(path + "/" + id)
+			one := s.quick("GET", path+"/"+id, "")
 			require.Equal(s.t, 200, one.Status, one.Raw)
 			out[path+"/"+id] = one.Raw
 		}
 	}
-	out["ledger"] = s.get("/_sim/ledger").Raw
+	out["ledger"] = s.quick("GET", "/_sim/ledger", "").Raw
 	return out
 }
 

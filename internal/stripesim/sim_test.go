@@ -141,6 +141,25 @@ func (s *sim) get(path string) reply {
 	return s.do("GET", path, nil, "")
 }
 
+// quick is do without the socket, for what a test only prepares or looks at.
+func (s *sim) quick(method, path, form string) reply {
+	s.t.Helper()
+	out := s.raw(method, path, form)
+	require.NoError(s.t, json.Unmarshal([]byte(out.Raw), &out.Body), out.Raw)
+	out.Err, _ = out.Body["error"].(map[string]any)
+	return out
+}
+
+// raw is quick without reading the answer.
+func (s *sim) raw(method, path, form string) reply {
+	req := httptest.NewRequest(method, path, strings.NewReader(form))
+	req.Host = strings.TrimPrefix(s.URL, "http://")
+	req.Header.Set("Authorization", "Bearer sk_test_shop")
+	w := httptest.NewRecorder()
+	s.srv.Handler().ServeHTTP(w, req)
+	return reply{Status: w.Code, Header: w.Header(), Raw: w.Body.String()}
+}
+
 // control posts JSON to one of the simulator's switches.
 func (s *sim) control(path string, v any) map[string]any {
 	s.t.Helper()

@@ -76,7 +76,7 @@ func (s *sim) populate() world {
 	s.t.Helper()
 	w := world{}
 	one := func(name, path, form string) map[string]any {
-		r := s.post(path, "", w.fill(form))
+		r := s.quick("POST", path, w.fill(form))
 		require.Equal(s.t, 200, r.Status, r.Raw)
 		w[name], _ = r.Body["id"].(string)
 		return r.Body
@@ -87,7 +87,7 @@ func (s *sim) populate() world {
 	one("token", "/v1/test_helpers/confirmation_tokens", "payment_method=pm_card_visa")
 	w["intent_secret"] = one("intent", "/v1/payment_intents", cardOnly)["client_secret"].(string)
 	w["charge"] = one("paid", "/v1/payment_intents", cardOnly+"&confirm=true&payment_method=pm_card_visa")["latest_charge"].(string)
-	w["txn"] = s.get("/v1/charges/" + w["charge"]).Body["balance_transaction"].(string)
+	w["txn"] = s.quick("GET", "/v1/charges/"+w["charge"], "").Body["balance_transaction"].(string)
 	one("hold", "/v1/payment_intents", cardOnly+"&confirm=true&capture_method=manual&payment_method=pm_card_visa")
 	one("refund", "/v1/refunds", "payment_intent={paid}&amount=100")
 	w["disputed"] = one("dispute", "/v1/payment_intents", cardOnly+"&confirm=true&payment_method=pm_card_createDispute")["latest_charge"].(string)
@@ -101,7 +101,7 @@ func (s *sim) populate() world {
 // first returns the newest object of a list.
 func (s *sim) first(path string) map[string]any {
 	s.t.Helper()
-	data := s.get(path).Body["data"].([]any)
+	data := s.quick("GET", path, "").Body["data"].([]any)
 	require.NotEmpty(s.t, data)
 	return data[0].(map[string]any)
 }
