@@ -50,7 +50,8 @@ type Lease struct {
 	// is counted from before the claim was sent, so it is never later than what
 	// the database holds, however wrong the wall clock of this machine is.
 	Deadline time.Time
-	// SentBefore: an earlier holder may have reached the provider with these keys.
+	// SentBefore: an earlier holder may have reached the provider with these
+	// keys. It comes from the claim itself: what was read before it may be old.
 	SentBefore bool
 }
 
@@ -73,7 +74,7 @@ func (s *Store) Claim(ctx context.Context, in Intent, o ClaimOptions) (lease *Le
 	start := time.Now()
 	op, err := s.claimOperation(ctx, s.pool, in, o)
 	if err == nil {
-		return &Lease{Operation: op, Deadline: start.Add(s.ttl)}, nil, nil
+		return &Lease{Operation: op, Deadline: start.Add(s.ttl), SentBefore: op.Claims > 1}, nil, nil
 	}
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil, fmt.Errorf("claiming %s %s: %w", in.Kind, in.Key, err)

@@ -40,7 +40,6 @@ func (s *Store) Do(ctx context.Context, kind string, key Key, o ClaimOptions, wo
 	case err != nil:
 		return err
 	}
-	lease.SentBefore = op.FirstSentAt != nil
 	err = work(ctx, lease)
 	if errors.Is(err, ErrLeaseLost) {
 		s.log.WarnContext(ctx, "operation taken over", "kind", op.Kind, "op_key", key, "fence", lease.Fence)

@@ -83,7 +83,7 @@ func (c charge) drive(ctx context.Context) error {
 	if c.lease.ProviderRef != nil {
 		return c.lookUp(ctx, true)
 	}
-	if c.lease.SentBefore && c.lease.UpdatedAt.Sub(*c.lease.FirstSentAt) > c.policy.Resend {
+	if c.lease.SentBefore && c.tooOld() {
 		return c.ops.Stick(ctx, c.lease, "the provider never answered whether it made a PaymentIntent, lists none, and its memory of the key may be gone", true)
 	}
 	err := c.send(ctx, func(ctx context.Context) (string, operations.Call, error) {
@@ -95,6 +95,10 @@ func (c charge) drive(ctx context.Context) error {
 	}
 	return c.confirm(ctx)
 }
+
+// tooOld says whether the keys were first sent so long ago that nothing is sent
+// again under them.
+func (c charge) tooOld() bool { return c.lease.UpdatedAt.Sub(*c.lease.FirstSentAt) > c.policy.Resend }
 
 func (c charge) confirm(ctx context.Context) error {
 	var confirmed PaymentIntent
@@ -127,6 +131,11 @@ func (c charge) lookUp(ctx context.Context, mayConfirm bool) error {
 	}
 	unconfirmed := found.Status == "requires_confirmation" || found.Status == "requires_payment_method"
 	if unconfirmed && found.LastError == nil {
+		if c.tooOld() {
+			// Nothing was charged, and nobody expects it any more: a confirm whose key the provider forgets would charge the card a day late.
+			return c.cancelThen(ctx, ending{Outcome: operations.Canceled, DeclineCode: "provider_unavailable",
+				Problem: "the provider did not confirm the PaymentIntent in time", Reason: "The payment could not be made in time. Nothing was charged."})
+		}
 		if mayConfirm {
 			return c.confirm(ctx)
 		}

@@ -143,6 +143,26 @@ func TestRow21_AnOldUnknownCreateIsNotRepeated(t *testing.T) {
 	require.Equal(t, 1, creates)
 }
 
+// A 500 that is stored under the key of a confirm answers every repeat. When the
+// provider forgets the key, the card must not be charged a day late.
+func TestAnOldUnconfirmedChargeIsCanceledAndNotConfirmed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	order, key := w.place("pm_card_visa")
+	w.fault("error_500_without_effect", "POST /v1/payment_intents/{id}/confirm", 1)
+	w.charge(key)
+	require.Equal(t, operations.Waiting, w.op(key).State)
+	w.chargeEarly(key)
+	require.Equal(t, operations.Waiting, w.op(key).State, "the stored 500 comes again")
+	w.moveSimClock(30 * time.Hour)
+	_, err := w.pool.Exec(context.Background(), `UPDATE operations SET first_sent_at = clock_timestamp() - interval '21 hours'`)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return w.chargeEarly(key).State == operations.Done }, 20*time.Second, 50*time.Millisecond)
+	require.Equal(t, operations.Canceled, *w.op(key).Outcome)
+	require.Empty(t, w.moved())
+	require.Equal(t, "The payment could not be made in time. Nothing was charged.", w.order(order.PublicID).Reason)
+}
+
 func TestAMismatchedAmountIsNeverPaid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

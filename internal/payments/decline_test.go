@@ -101,7 +101,7 @@ func TestManyClicksOnTryAgainAreOneAttempt(t *testing.T) {
 // still ends declined, and nothing stays alive.
 func TestFaultsAtTheCancelAfterADecline(t *testing.T) {
 	t.Parallel()
-	for i, kind := range []string{"drop_before", "drop_after", "error_500_with_effect", "rate_limit", "conflict", "drop_after", "html_502_with_effect"} {
+	for i, kind := range []string{"drop_before", "drop_after", "error_500_with_effect", "rate_limit", "conflict", "drop_after", "html_502_with_effect", "error_500_without_effect"} {
 		w := newWorld(t)
 		method, reason := "pm_card_visa_chargeDeclined", "The bank declined the card."
 		if i > 4 {

@@ -105,7 +105,7 @@ func (c charge) cancelThen(ctx context.Context, e ending) error {
 		return err
 	}
 	err := c.send(ctx, func(ctx context.Context) (string, operations.Call, error) {
-		pi, call, err := c.gateway.CancelIntent(ctx, c.lease.Key, *c.lease.ProviderRef)
+		pi, call, err := c.gateway.CancelIntent(ctx, c.lease.Key, c.lease.Fence, *c.lease.ProviderRef)
 		return pi.ID, call, err
 	})
 	if err != nil {

@@ -116,10 +116,12 @@ func (g *Gateway) ConfirmIntent(ctx context.Context, op operations.Key, id strin
 	})
 }
 
-// CancelIntent takes a PaymentIntent back before it is paid.
-func (g *Gateway) CancelIntent(ctx context.Context, op operations.Key, id string) (PaymentIntent, operations.Call, error) {
+// CancelIntent takes a PaymentIntent back before it is paid. It moves no money
+// and a PaymentIntent is canceled once, so each holder of the lease has a key of
+// its own: one that is bound to a stored 500 would hold a decline back for a day.
+func (g *Gateway) CancelIntent(ctx context.Context, op operations.Key, fence int64, id string) (PaymentIntent, operations.Call, error) {
 	params := &stripe.PaymentIntentCancelParams{CancellationReason: stripe.String("abandoned")}
-	return g.call(ctx, &params.Params, "cancel", op.Call("cancel"), func() (*stripe.PaymentIntent, error) {
+	return g.call(ctx, &params.Params, "cancel", op.Call(fmt.Sprintf("cancel-%d", fence)), func() (*stripe.PaymentIntent, error) {
 		return g.api.PaymentIntents.Cancel(id, params)
 	})
 }

@@ -80,9 +80,12 @@ func classify(err error) error {
 		return &SendError{cause: err} // no conversation took place
 	}
 	answered := e.ErrorCode() >= 400
+	// A refusal of the recipient or of the mail is for good. One of the sender or
+	// of our sign-in is a fault of the settings: it is mended, and the mail goes.
+	aboutThisMail := e.Reason == mail.ErrSMTPRcptTo || e.Reason == mail.ErrSMTPDataClose
 	return &SendError{
 		Unknown:   e.Reason == mail.ErrSMTPDataClose && !answered,
-		Permanent: e.ErrorCode() >= 500 && e.ErrorCode() < 600,
+		Permanent: aboutThisMail && e.ErrorCode() >= 500 && e.ErrorCode() < 600,
 		cause:     err,
 	}
 }
