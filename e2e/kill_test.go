@@ -157,11 +157,17 @@ func (tr *traffic) finish(t *testing.T, d *demo, held ...order) {
 		}
 		letters += len(mails)
 	}
+	t.Logf("%d orders, %d requests sent again, %d letters, %d operations finished by a second holder", all, tr.repeats.Load(), letters,
+		d.count(`SELECT count(*) FROM operations WHERE fence > 1`))
+}
+
+// takenOver checks that the worker which died had these charges, and that another
+// finished them.
+func (d *demo) takenOver(t *testing.T, held ...order) {
+	t.Helper()
 	for _, o := range held {
 		require.Greater(t, d.operations(t, o, "charge")[0].Fence, int64(1), "the charge of order %d was left in the middle", o.ID)
 	}
-	t.Logf("%d orders, %d requests sent again, %d letters, %d operations finished by a second holder", all, tr.repeats.Load(), letters,
-		d.count(`SELECT count(*) FROM operations WHERE fence > 1`))
 }
 
 func TestKill_TheWholeDemoInTheMiddleOfTraffic(t *testing.T) {
@@ -192,6 +198,7 @@ func TestKill_TheWholeDemoInTheMiddleOfTraffic(t *testing.T) {
 	tr.more(t, 10)
 	require.Positive(t, tr.repeats.Load(), "no request was lost, so this proves nothing")
 	tr.finish(t, d, one, two)
+	d.takenOver(t, one, two)
 	eventually(t, func() bool { return len(remaining(second)) == 0 }, "all processes of the second demo to end")
 }
 
@@ -217,6 +224,7 @@ func TestKill_TheWorkerAndTheWebServer(t *testing.T) {
 	}
 	tr.more(t, 8)
 	tr.finish(t, d, held...)
+	d.takenOver(t, held...)
 	require.Contains(t, d.printed(), "worker stopped (signal: killed); starting it again")
 	require.Contains(t, d.printed(), "web stopped (signal: killed); starting it again")
 }
@@ -240,6 +248,7 @@ func TestKill_EverythingAtOnce(t *testing.T) {
 	tr.where.Store(&d.ready)
 	tr.more(t, 10)
 	tr.finish(t, d, one)
+	d.takenOver(t, one)
 }
 
 // The database server dies: it is started again on its data, everything else
