@@ -63,7 +63,7 @@ func (x *exchange) commit(v any, err *apiError) (answer, uint64) {
 		ans = x.refusal(err)
 	} else {
 		ans = answer{status: 200, executed: true, body: x.render(v)}
-		ans.object = idOf(ans.body)
+		ans.object = idOf(v, ans.body)
 	}
 	rec := outRecord{Account: x.acct.name, Events: x.events}
 	if x.key != "" {
@@ -100,8 +100,13 @@ func (x *exchange) note(ans answer) {
 	}
 }
 
-// idOf reads the id of a rendered object, which comes first; empty for a list.
-func idOf(body []byte) string {
+// idOf reads the id of an object answered with; empty for a list. It comes first in
+// the body, except where expand[] made a tree of the answer.
+func idOf(v any, body []byte) string {
+	if tree, expanded := v.(map[string]any); expanded {
+		id, _ := tree["id"].(string)
+		return id
+	}
 	rest, ok := bytes.CutPrefix(body, []byte(`{"id":"`))
 	id, _, closed := bytes.Cut(rest, []byte(`"`))
 	if !ok || !closed {

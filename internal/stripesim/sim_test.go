@@ -71,7 +71,7 @@ func start(t testing.TB, cfg stripesim.Config) *sim {
 	return s
 }
 
-// client makes a stripe-go client as STRIPE.md §1.7 configures it.
+// client makes a stripe-go client as docs/stripe-sim.md configures it.
 func (s *sim) client(key string, retries int64) *client.API {
 	b := stripe.GetBackendWithConfig(stripe.APIBackend, &stripe.BackendConfig{
 		URL: stripe.String(s.URL), HTTPClient: &http.Client{Timeout: 20 * time.Second}, MaxNetworkRetries: stripe.Int64(retries),
