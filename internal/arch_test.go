@@ -103,7 +103,7 @@ func TestStripeStaysInItsFiles(t *testing.T) {
 	}
 }
 
-// CHECKS.md rows 104 to 107: no float comes near money.
+// docs/peers.md rows 104 to 107: no float comes near money.
 func TestRow107_NoFloatNearMoney(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("git", "-C", "..", "grep", "-nE", `\bfloat(32|64)\b|ParseFloat`, "--",

@@ -207,7 +207,7 @@ func TestOrdersBecomeChargesAndReceiptsOnce(t *testing.T) {
 	}
 }
 
-// CHECKS.md rows 79 and 94: jobs that are delivered again, rescued or retried
+// docs/peers.md rows 79 and 94: jobs that are delivered again, rescued or retried
 // from outside have no second effect.
 func TestRow94_RunningEveryJobAgainHasNoEffect(t *testing.T) {
 	t.Parallel()
@@ -234,7 +234,7 @@ func TestRow94_RunningEveryJobAgainHasNoEffect(t *testing.T) {
 	require.Equal(t, 5, s.count(`SELECT count(*) FROM payments`))
 }
 
-// CHECKS.md row 70: a message that is dispatched twice leads to the same
+// docs/peers.md row 70: a message that is dispatched twice leads to the same
 // operation, so nothing happens twice.
 func TestRow70_DispatchingEveryMessageAgainHasNoEffect(t *testing.T) {
 	t.Parallel()
@@ -279,7 +279,7 @@ func TestTheSweeperRecoversWhatADeadWorkerHeld(t *testing.T) {
 	require.ErrorIs(t, dead.Heartbeat(ctx, lease), operations.ErrLeaseLost)
 }
 
-// CHECKS.md row 98: the server took the mail and the answer was lost. At most
+// docs/peers.md row 98: the server took the mail and the answer was lost. At most
 // one more goes out, under the same Message-ID.
 func TestRow98_AMailWhoseAnswerIsLostKeepsItsMessageID(t *testing.T) {
 	t.Parallel()
@@ -298,7 +298,7 @@ func TestRow98_AMailWhoseAnswerIsLostKeepsItsMessageID(t *testing.T) {
 		"the timeline says that it was not known")
 }
 
-// CHECKS.md rows 100, 101 and 103: an address that is refused for good is given
+// docs/peers.md rows 100, 101 and 103: an address that is refused for good is given
 // up at once, one that is refused for now is tried again, and neither holds up
 // the others.
 func TestRow101_APoisonAddressBlocksNobody(t *testing.T) {
@@ -329,7 +329,7 @@ func TestAnUnknownTopicStaysPendingAndIsSeen(t *testing.T) {
 	require.Equal(t, 1, s.count(`SELECT count(*) FROM outbox_messages WHERE dispatched_at IS NULL AND last_error LIKE '%order.teleported%'`))
 }
 
-// CHECKS.md row 92: a worker that is told to stop finishes what it has begun.
+// docs/peers.md row 92: a worker that is told to stop finishes what it has begun.
 func TestRow92_StoppingFinishesWhatHasBegun(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -34,7 +34,7 @@ func TestFormatShowsTheDecimalsThatTheCurrencyHas(t *testing.T) {
 	}
 }
 
-// CHECKS.md row 107: a price read through a float lost a cent in 573 of 10,000 cases.
+// docs/peers.md row 107: a price read through a float lost a cent in 573 of 10,000 cases.
 func TestRow107_EveryCentFrom001To100RoundTrips(t *testing.T) {
 	t.Parallel()
 	for cents := int64(1); cents <= 10_000; cents++ {
@@ -46,7 +46,7 @@ func TestRow107_EveryCentFrom001To100RoundTrips(t *testing.T) {
 	}
 }
 
-// CHECKS.md row 104: ¥500 was charged as 50,000.
+// docs/peers.md row 104: ¥500 was charged as 50,000.
 func TestRow104_YenHasNoMinorUnit(t *testing.T) {
 	t.Parallel()
 	m, err := money.Parse("500", "jpy")

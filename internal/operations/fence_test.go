@@ -33,7 +33,7 @@ func staleWrites(s *operations.Store) map[string]func(context.Context, *operatio
 	}
 }
 
-// CHECKS.md rows 71 and 72: a worker that slept past its lease renewed it,
+// docs/peers.md rows 71 and 72: a worker that slept past its lease renewed it,
 // released it and wrote its result over its successor's.
 func TestRow71_AStaleWorkerWritesNothing(t *testing.T) {
 	t.Parallel()
@@ -80,7 +80,7 @@ func TestASuccessorIsShownAsATakeover(t *testing.T) {
 	require.NoError(t, s.Complete(context.Background(), next, operations.Completion{Outcome: operations.Succeeded}, nil))
 }
 
-// CHECKS.md row 73: leases are judged by the database's clock. A lease counts
+// docs/peers.md row 73: leases are judged by the database's clock. A lease counts
 // from what the database said, and its local deadline from a monotonic clock
 // read before the claim was sent; the wall clock of the process has no part in
 // it. The test moves the times in the row, as a skewed clock would have.
@@ -108,7 +108,7 @@ func TestRow73_LeasesFollowTheDatabaseClock(t *testing.T) {
 	require.ErrorIs(t, s.Heartbeat(ctx, &skewed), operations.ErrLeaseLost, "a local clock that is a day behind does not keep one that has passed")
 }
 
-// CHECKS.md row 73, first half: with the database away, a heartbeat fails loudly.
+// docs/peers.md row 73, first half: with the database away, a heartbeat fails loudly.
 func TestRow73_AHeartbeatWithoutADatabaseIsAnError(t *testing.T) {
 	t.Parallel()
 	s, pool := newStore(t)

@@ -27,7 +27,7 @@ type Key string
 
 // CallKey is the idempotency key of one call to a provider: the key of the
 // operation and the kind of the call. Stripe knows a key by account, not by
-// endpoint (STRIPE.md I9), so create and confirm need different ones. Only
+// endpoint (docs/stripe-sim.md I9), so create and confirm need different ones. Only
 // Key.Call makes a CallKey, so a call without one does not compile.
 type CallKey struct{ value string }
 

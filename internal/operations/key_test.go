@@ -80,7 +80,7 @@ func TestIdentitiesThatWouldShareAKeyAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "string")
 }
 
-// CHECKS.md row 15: one key was used for two endpoints.
+// docs/peers.md row 15: one key was used for two endpoints.
 func TestRow15_EachCallHasItsOwnKey(t *testing.T) {
 	t.Parallel()
 	key, _, err := operations.Derive("charge", map[string]any{"orderId": 1, "attempt": 1})

@@ -62,7 +62,7 @@ func TestRunTxInFlight(t *testing.T) {
 	require.ErrorIs(t, err, operations.ErrFingerprint)
 }
 
-// CHECKS.md row 36: a first handling that failed had left its mark, and the repeat did nothing.
+// docs/peers.md row 36: a first handling that failed had left its mark, and the repeat did nothing.
 func TestRow36_AFailedEffectRollsItsClaimBack(t *testing.T) {
 	t.Parallel()
 	s, pool := newStore(t)

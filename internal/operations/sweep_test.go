@@ -25,7 +25,7 @@ func sweepAll(t testing.TB, s *operations.Store) (keys []operations.Key) {
 	return keys
 }
 
-// CHECKS.md row 74: the reaper needed the lease that it should expire.
+// docs/peers.md row 74: the reaper needed the lease that it should expire.
 func TestRow74_WhateverIsOverdueGoesRoundAgain(t *testing.T) {
 	t.Parallel()
 	s, pool := newStore(t)

@@ -81,7 +81,7 @@ func TestPlacingCommitsOrderLinesAndMessageTogether(t *testing.T) {
 	require.Equal(t, int64(3600), again.Lines[0].Total.Amount)
 }
 
-// CHECKS.md rows 53 and 54: one checkout token, one order, however often and
+// docs/peers.md rows 53 and 54: one checkout token, one order, however often and
 // however fast it is sent.
 func TestRow53_OneTokenMeetsOneOrder(t *testing.T) {
 	t.Parallel()
@@ -195,7 +195,7 @@ func TestCartRules(t *testing.T) {
 	require.Equal(t, apperr.Conflict, apperr.KindOf(err), "an empty cart")
 }
 
-// CHECKS.md row 104: ¥500 was charged as 50,000.
+// docs/peers.md row 104: ¥500 was charged as 50,000.
 func TestRow104_AYenStoreCountsWholeYen(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t, "jpy")
@@ -247,7 +247,7 @@ func TestAProgramsOrderIsCheckedLikeAPersons(t *testing.T) {
 	require.Equal(t, [3]int{1, 1, 1}, counts(t, pool))
 }
 
-// CHECKS.md rows 32 and 34: a late failure takes nothing back from a paid order.
+// docs/peers.md rows 32 and 34: a late failure takes nothing back from a paid order.
 func TestRow32_APaidOrderStaysPaid(t *testing.T) {
 	t.Parallel()
 	s, pool := newStore(t, "usd")

@@ -62,7 +62,7 @@ func pending(t *testing.T, pool *pgxpool.Pool) (n int) {
 	return n
 }
 
-// CHECKS.md row 67: a relay that remembers the highest id it has seen loses the
+// docs/peers.md row 67: a relay that remembers the highest id it has seen loses the
 // rows whose transactions commit later than those with higher ids.
 func TestRow67_MessagesThatCommitOutOfOrderAreAllRelayed(t *testing.T) {
 	t.Parallel()
@@ -100,7 +100,7 @@ func TestAMessageOfARolledBackChangeIsNeverSent(t *testing.T) {
 	require.Empty(t, s.seen)
 }
 
-// CHECKS.md row 68: every replica relayed every row.
+// docs/peers.md row 68: every replica relayed every row.
 func TestRow68_ManyRelaysShareTheMessages(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)

@@ -57,7 +57,7 @@ func TestEveryFaultAtEveryWriteEndsPaidOnce(t *testing.T) {
 	}
 }
 
-// CHECKS.md row 1: a pay request that is repeated five times, at once and one
+// docs/peers.md row 1: a pay request that is repeated five times, at once and one
 // after the other, while the first answer is slow.
 func TestRow1_FivePaysAreOneCharge(t *testing.T) {
 	t.Parallel()
@@ -79,7 +79,7 @@ func TestRow1_FivePaysAreOneCharge(t *testing.T) {
 	require.EqualValues(t, 1, w.op(key).Claims)
 }
 
-// CHECKS.md row 22: the provider did it and our commit did not happen. The
+// docs/peers.md row 22: the provider did it and our commit did not happen. The
 // next worker finds the same object under the same key.
 func TestRow22_ACrashBeforeOurCommitFindsTheSameCharge(t *testing.T) {
 	t.Parallel()
@@ -107,7 +107,7 @@ func TestRow22_ACrashBeforeOurCommitFindsTheSameCharge(t *testing.T) {
 	}
 }
 
-// CHECKS.md rows 62 and 13: a confirm of a PaymentIntent that has succeeded is
+// docs/peers.md rows 62 and 13: a confirm of a PaymentIntent that has succeeded is
 // not a failure.
 func TestRow62_AConfirmAfterTheProviderForgotTheKeyIsNoSecondCharge(t *testing.T) {
 	t.Parallel()
@@ -122,7 +122,7 @@ func TestRow62_AConfirmAfterTheProviderForgotTheKeyIsNoSecondCharge(t *testing.T
 	w.requirePaidOnce(order, key)
 }
 
-// CHECKS.md row 21: past twenty hours nothing is sent again without knowing the object.
+// docs/peers.md row 21: past twenty hours nothing is sent again without knowing the object.
 func TestRow21_AnOldUnknownCreateIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

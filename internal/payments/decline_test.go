@@ -33,7 +33,7 @@ func TestADeclineSaysWhyAndLeavesNothingAlive(t *testing.T) {
 	require.Equal(t, "canceled", pi.Status, "a declined PaymentIntent could still succeed later")
 }
 
-// CHECKS.md rows 4, 5 and 6: after a decline another card, or the same one,
+// docs/peers.md rows 4, 5 and 6: after a decline another card, or the same one,
 // reaches the bank under a new key, within one order.
 func TestRow4_ADeclineThenAnotherCardPaysTheSameOrder(t *testing.T) {
 	t.Parallel()
@@ -127,7 +127,7 @@ func TestFaultsAtTheCancelAfterADecline(t *testing.T) {
 	}
 }
 
-// CHECKS.md row 64: requires_action is a 200 and is no success.
+// docs/peers.md row 64: requires_action is a 200 and is no success.
 func TestRow64_ACardThatNeedsTheBankIsNotPaidBefore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -175,7 +175,7 @@ func TestAWrongRequestIsStuckAndNotDeclined(t *testing.T) {
 	require.Contains(t, w.log.String(), "the provider refused our request")
 }
 
-// CHECKS.md rows 2, 3 and 19: the key depends on what the charge is, and the
+// docs/peers.md rows 2, 3 and 19: the key depends on what the charge is, and the
 // frozen parameters on what was agreed; neither on time, chance or the card.
 func TestRow2_KeysAndParametersAreAFunctionOfTheOrder(t *testing.T) {
 	t.Parallel()
@@ -199,7 +199,7 @@ func TestRow2_KeysAndParametersAreAFunctionOfTheOrder(t *testing.T) {
 	require.Equal(t, key, a.Key)
 }
 
-// CHECKS.md row 121: the text of a card error contains the client secret.
+// docs/peers.md row 121: the text of a card error contains the client secret.
 func TestRow121_NoSecretIsStoredOrLogged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -68,7 +68,7 @@ func (w *world) checks() (n int) {
 	return n
 }
 
-// CHECKS.md rows 25, 27 and 28: three deliveries at once settled an order three times.
+// docs/peers.md rows 25, 27 and 28: three deliveries at once settled an order three times.
 func TestRow25_TenDeliveriesOfOneEventAreOneLook(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -108,7 +108,7 @@ func TestAnEventFinishesAChargeWhoseWorkerDied(t *testing.T) {
 	require.Equal(t, 1, w.checks(), "a charge that is done needs no look")
 }
 
-// CHECKS.md rows 29 and 46: an event that overtakes our own commit is parked
+// docs/peers.md rows 29 and 46: an event that overtakes our own commit is parked
 // and applied later.
 func TestRow29_AnEarlyEventIsParkedAndApplied(t *testing.T) {
 	t.Parallel()
@@ -134,7 +134,7 @@ func TestRow29_AnEarlyEventIsParkedAndApplied(t *testing.T) {
 	require.Equal(t, 1, w.checks())
 }
 
-// CHECKS.md row 30: an event that can never match was retried for ever.
+// docs/peers.md row 30: an event that can never match was retried for ever.
 func TestRow30_AnEventOfNobodyBecomesAnOrphan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -151,7 +151,7 @@ func TestRow30_AnEventOfNobodyBecomesAnOrphan(t *testing.T) {
 	require.JSONEq(t, `{"ignored":true}`, string(w.eventOp("evt_2").Result))
 }
 
-// CHECKS.md rows 32, 34, 35, 37, 38 and 64: events in any order, with
+// docs/peers.md rows 32, 34, 35, 37, 38 and 64: events in any order, with
 // duplicates, end in one state.
 func TestRow34_AnyOrderOfEventsEndsInOneState(t *testing.T) {
 	t.Parallel()
@@ -182,13 +182,13 @@ func TestRow34_AnyOrderOfEventsEndsInOneState(t *testing.T) {
 func TestSignatures(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	// CHECKS.md row 39: a body with unusual white space and escapes passes, since its bytes are checked and not its meaning.
+	// docs/peers.md row 39: a body with unusual white space and escapes passes, since its bytes are checked and not its meaning.
 	body := []byte("{ \"id\":\"evt_1\",\t\"object\" : \"event\", \"type\":\"payment_intent.succeeded\", \"api_version\":\"2023-10-16\",\r\n \"data\":{\"object\":{\"id\":\"pi_1\",\"object\":\"payment_intent\",\"description\":\"caf\\u00e9 \\u2028\"}}}  \n")
 	e, err := payments.ReadEvent(body, sign(body, hookSecret, now), []string{hookSecret}, now)
 	require.NoError(t, err)
 	require.Equal(t, "pi_1", e.PaymentIntent)
 	require.False(t, e.Foreign())
-	// CHECKS.md row 26: two secrets while one is being rolled.
+	// docs/peers.md row 26: two secrets while one is being rolled.
 	_, err = payments.ReadEvent(body, sign(body, "whsec_new", now), []string{hookSecret, "whsec_new"}, now)
 	require.NoError(t, err)
 
@@ -216,7 +216,7 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-// CHECKS.md row 41: events in another version of the API were refused in
+// docs/peers.md row 41: events in another version of the API were refused in
 // silence for days. Here they are applied, since nothing but names is read,
 // and said aloud.
 func TestRow41_AnotherAPIVersionIsAnAlarmAndNotSilence(t *testing.T) {
@@ -236,7 +236,7 @@ func TestRow41_AnotherAPIVersionIsAnAlarmAndNotSilence(t *testing.T) {
 	require.Equal(t, 2, w.checks())
 }
 
-// CHECKS.md row 36: a handling that fails half-way leaves no mark, so that the
+// docs/peers.md row 36: a handling that fails half-way leaves no mark, so that the
 // repeat works.
 func TestRow36_AFailedHandlingCanBeRepeated(t *testing.T) {
 	t.Parallel()

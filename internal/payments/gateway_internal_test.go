@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// CHECKS.md row 18: a change without a key never leaves the process.
+// docs/peers.md row 18: a change without a key never leaves the process.
 func TestRow18_ACallWithoutAKeyIsNotSent(t *testing.T) {
 	t.Parallel()
 	sent := 0

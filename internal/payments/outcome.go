@@ -58,7 +58,7 @@ const (
 // reached the provider before this call: an answer that is given without
 // consulting the record of that first request then says nothing about it.
 //
-// It is the only place that decides what an error means (STRIPE.md §1.1, §1.2).
+// It is the only place that decides what an error means (docs/stripe-sim.md).
 func judge(err error, sentBefore bool) (Verdict, *ProviderError) {
 	e, ok := errors.AsType[*ProviderError](err)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// One row for each class of answer in STRIPE.md §1.1 and §1.2, as a first send
+// One row for each class of answer in docs/stripe-sim.md and §1.2, as a first send
 // and as a repeat.
 func TestJudge(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ func (w *world) reconciler() *payments.Reconciler {
 	return payments.NewReconciler(w.pool, w.ops, w.gateway, slog.New(slog.NewTextHandler(w.log, nil)))
 }
 
-// CHECKS.md row 31: both events were lost and the order stayed unpaid. The
+// docs/peers.md row 31: both events were lost and the order stayed unpaid. The
 // comparison alone brings it home.
 func TestRow31_AChargeThatIsBehindIsLookedAt(t *testing.T) {
 	t.Parallel()

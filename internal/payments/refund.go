@@ -127,7 +127,7 @@ func (r refund) refused(ctx context.Context, err error) error {
 }
 
 // refusesRefund recognises a refund that cannot be made: nothing is left, or
-// the charge is disputed (STRIPE.md §1.3).
+// the charge is disputed (docs/stripe-sim.md).
 func refusesRefund(e *ProviderError) bool {
 	return e.Code == "charge_already_refunded" || e.Code == "charge_disputed" || e.Param == "amount"
 }

@@ -88,7 +88,7 @@ func TestRefundsInPartsUntilNothingIsLeft(t *testing.T) {
 	require.Equal(t, orders.Paid, w.order(order.PublicID).State)
 }
 
-// CHECKS.md row 113: two identical refunds within a second.
+// docs/peers.md row 113: two identical refunds within a second.
 func TestRow113_ADoubleClickIsOneRefund(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -175,7 +175,7 @@ func TestEveryFaultAtARefundGivesBackOnce(t *testing.T) {
 	}
 }
 
-// CHECKS.md rows 109, 110, 111 and 115: refunds that were made at the provider,
+// docs/peers.md rows 109, 110, 111 and 115: refunds that were made at the provider,
 // and events that come before our own commit or again, are one row each.
 func TestRow110_ARefundMadeAtTheProviderAppearsOnce(t *testing.T) {
 	t.Parallel()

@@ -29,7 +29,7 @@ type Gateway struct {
 }
 
 // NewGateway returns a gateway. Retries are left to the operations: a library
-// that sleeps and retries on its own would outlive the lease (STRIPE.md §1.7).
+// that sleeps and retries on its own would outlive the lease (docs/stripe-sim.md).
 func NewGateway(c GatewayConfig) *Gateway {
 	backend := &stripe.BackendConfig{
 		HTTPClient:        &http.Client{Timeout: c.Timeout, Transport: keyedTransport{base: newTransport()}},
@@ -86,7 +86,7 @@ type PaymentIntent struct {
 // CreateIntent makes the PaymentIntent of a charge without confirming it.
 // Create first, confirm second: a confirm that is repeated after Stripe forgot
 // its key is refused on a paid PaymentIntent, while a one-call create and
-// confirm would be a new charge (STRIPE.md §1.1).
+// confirm would be a new charge (docs/stripe-sim.md).
 func (g *Gateway) CreateIntent(ctx context.Context, op operations.Key, p ChargeParams) (PaymentIntent, operations.Call, error) {
 	params := &stripe.PaymentIntentParams{
 		Amount: stripe.Int64(p.Amount), Currency: stripe.String(p.Currency), Description: stripe.String(p.Description),

@@ -32,7 +32,7 @@ type ListedRefund struct {
 // PaymentIntents gives each every PaymentIntent of the account that was made
 // since a moment, newest first; the zero time gives all there are. It reads
 // pages of 100 and ends with the first error of each or of the provider. It
-// lists, and does not search: Stripe's search lags by minutes (STRIPE.md §1.3).
+// lists, and does not search: Stripe's search lags by minutes (docs/stripe-sim.md).
 func (g *Gateway) PaymentIntents(ctx context.Context, since time.Time, each func(ListedIntent) error) error {
 	params := &stripe.PaymentIntentListParams{CreatedRange: madeSince(since)}
 	params.Limit, params.Context = stripe.Int64(100), ctx

@@ -15,7 +15,7 @@ import (
 )
 
 // tolerance is how old or how far ahead the signature of an event may be.
-// Stripe signs each delivery anew (STRIPE.md §1.5).
+// Stripe signs each delivery anew (docs/stripe-sim.md).
 const tolerance = 5 * time.Minute
 
 // ErrSignature: the event was not signed with any of our secrets, or too long ago.
