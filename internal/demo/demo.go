@@ -135,7 +135,7 @@ func (d *demo) run(ctx context.Context) error {
 // kept says where everything is. As root the database may have to live in a
 // place that an unprivileged account can reach.
 func (d *demo) kept() string {
-	if strings.HasPrefix(d.databaseDir, d.DataDir) {
+	if strings.HasPrefix(d.databaseDir, d.DataDir+string(filepath.Separator)) {
 		return d.DataDir
 	}
 	return d.DataDir + ",\n  and the database in " + d.databaseDir

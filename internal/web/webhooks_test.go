@@ -24,7 +24,7 @@ func (s *site) deliver(body []byte, secret string, at time.Time) (int, http.Head
 	return resp.StatusCode, resp.Header
 }
 
-// CHECKS.md rows 26, 39 and 40: what is signed is taken once, whatever its
+// docs/peers.md rows 26, 39 and 40: what is signed is taken once, whatever its
 // white space and however large within reason; what is not changes nothing.
 func TestRow40_TheWebhookTakesWhatIsSigned(t *testing.T) {
 	t.Parallel()

@@ -73,7 +73,8 @@ func (s *Storefront) authenticate(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if !ok || charge.State != operations.Waiting || charge.ProviderRef == nil {
+	// Whoever looks at the charge just now does not matter: the bank still waits.
+	if !ok || charge.ProviderRef == nil || charge.State == operations.Done || charge.State == operations.Stuck {
 		return httpx.SeeOther(c, "/orders/"+order.PublicID)
 	}
 	pi, _, err := s.Gateway.RetrieveIntent(ctx, *charge.ProviderRef)
