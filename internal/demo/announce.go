@@ -30,39 +30,53 @@ type orderRow struct {
 	Recipient string
 }
 
-// announce prints a line for each order as it is placed and another when it
-// has come to its end, until ctx ends. The database may be away for a while.
-func announce(ctx context.Context, databaseURL string, out io.Writer, log *slog.Logger) error {
+// announcer prints a line for each order as it is placed and another when it
+// has come to its end.
+type announcer struct {
+	pool *pgxpool.Pool
+	log  *slog.Logger
+	teller
+}
+
+// newAnnouncer looks for the last order that there is; those that come after
+// it are announced. It is made before anybody is told that the shop is open.
+func newAnnouncer(ctx context.Context, databaseURL string, out io.Writer, log *slog.Logger) (*announcer, error) {
 	cfg, err := pgxpool.ParseConfig(databaseURL)
 	if err != nil {
-		return fmt.Errorf("reading the database URL: %w", err)
+		return nil, fmt.Errorf("reading the database URL: %w", err)
 	}
 	cfg.MaxConns = 1
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
-		return fmt.Errorf("opening the database: %w", err)
+		return nil, fmt.Errorf("opening the database: %w", err)
 	}
-	defer pool.Close()
-	t := teller{out: out, open: map[int64]string{}}
-	if err := pool.QueryRow(ctx, `SELECT coalesce(max(id), 0) FROM orders`).Scan(&t.newest); err != nil {
-		return endedByUser(ctx, fmt.Errorf("looking for the last order: %w", err))
+	a := &announcer{pool: pool, log: log, teller: teller{out: out, open: map[int64]string{}}}
+	if err := pool.QueryRow(ctx, `SELECT coalesce(max(id), 0) FROM orders`).Scan(&a.newest); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("looking for the last order: %w", err)
 	}
+	return a, nil
+}
+
+// run announces until ctx ends. The database may be away for a while.
+func (a *announcer) run(ctx context.Context) {
+	defer a.pool.Close()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-tick.C:
 		}
-		rows, _ := pool.Query(ctx, announceSQL, t.newest, t.openIDs())
+		rows, _ := a.pool.Query(ctx, announceSQL, a.newest, a.openIDs())
 		found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[orderRow])
 		if err != nil {
-			log.Debug("looking for orders", "error", err)
+			a.log.Debug("looking for orders", "error", err)
 			continue
 		}
 		for _, o := range found {
-			t.tell(o)
+			a.tell(o)
 		}
 	}
 }

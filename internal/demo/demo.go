@@ -119,6 +119,10 @@ func (d *demo) run(ctx context.Context) error {
 			return endedByUser(ctx, err)
 		}
 	}
+	orders, err := newAnnouncer(ctx, d.databaseURL, d.Out, d.Log)
+	if err != nil {
+		return endedByUser(ctx, err)
+	}
 	ready := d.ready()
 	if err := ready.write(d.ReadyFile); err != nil {
 		return err
@@ -129,7 +133,8 @@ func (d *demo) run(ctx context.Context) error {
 		}
 	}()
 	ready.print(d.Out, d.kept())
-	return announce(ctx, d.databaseURL, d.Out, d.Log)
+	orders.run(ctx)
+	return nil
 }
 
 // kept says where everything is. As root the database may have to live in a
