@@ -10,6 +10,7 @@ import (
 // client library sends and keep absurd input cheap.
 const (
 	maxBodyBytes   = 1 << 20
+	maxDrainBytes  = 16 << 20 // read and thrown away of a body that is too large
 	maxFormPairs   = 1000
 	maxFormNesting = 8
 )

@@ -1,6 +1,9 @@
 package stripesim
 
-import "maps"
+import (
+	"maps"
+	"strings"
+)
 
 // Limits of metadata, as Stripe's error messages state them.
 const (
@@ -22,6 +25,11 @@ func (r *reader) metadata(old map[string]string) map[string]string {
 	out := maps.Clone(old)
 	if out == nil {
 		out = map[string]string{}
+	}
+	for i := range r.p {
+		if key := r.p[i].key; strings.HasPrefix(key, "metadata[") && strings.Contains(key, "][") {
+			r.fail(invalid("metadata", "Invalid val: "+key+" must be a string under 500 characters"))
+		}
 	}
 	for _, kv := range r.p.under("metadata") {
 		switch {

@@ -169,6 +169,10 @@ var wrongs = []wrong{
 	{"POST /v1/payment_methods", "type=card&card[token]=tok_visa&metadata[k]=" + x501, 400, "", "metadata", "Invalid val: " + x501 + " must be a string under 500 characters"},
 	{onCreate, cardOnly + "&metadata[0]=a" + strings.Repeat("&metadata[x]=y", 1) + manyKeys(50), 400, "", "metadata", "You can only have up to 50 metadata keys."},
 
+	{onCreate, cardOnly + "&metadata[a][b]=v", 400, "", "metadata", "Invalid val: metadata[a][b] must be a string under 500 characters"},
+	{onCreate, cardOnly + "&metadata[a][]=v", 400, "", "metadata", "Invalid val: metadata[a][] must be a string under 500 characters"},
+	{onCreate, cardOnly + "&metadata" + nest(8, "a"), 400, "", "metadata", "Invalid val: metadata[a][a][a][a][a][a][a][a] must be a string under 500 characters"},
+
 	// What names an object that is not there.
 	{onCreate, cardOnly + "&customer=cus_none", 400, none, "customer", "No such customer: 'cus_none'"},
 	{onCreate, cardOnly + "&payment_method=pm_none", 400, none, "payment_method", "No such PaymentMethod: 'pm_none'"},

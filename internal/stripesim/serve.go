@@ -80,6 +80,8 @@ func readForm(r *http.Request) (string, bool) {
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBodyBytes+1))
 	if err != nil || len(body) > maxBodyBytes {
+		// A client that is still sending when the connection closes never sees the answer.
+		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, maxDrainBytes))
 		return "", true
 	}
 	if r.URL.RawQuery != "" {
