@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -58,7 +59,11 @@ func (k *talk) send(key, method, path, form string) map[string]any {
 	req, err := http.NewRequest(method, u.String(), strings.NewReader(form))
 	require.NoError(k.t, err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	key, once, _ := strings.Cut(key, " key=")
 	req.Header.Set("Authorization", "Bearer "+key)
+	if once != "" {
+		req.Header.Set("Idempotency-Key", once)
+	}
 	resp, err := http.DefaultClient.Do(req)
 	require.NoError(k.t, err)
 	defer resp.Body.Close()
@@ -89,6 +94,25 @@ func (k *talk) del(path string) map[string]any {
 
 func id(o map[string]any) string { s, _ := o["id"].(string); return s }
 
+// locked asks for an intent while a slow request holds it.
+func (k *talk) locked(intent string) {
+	k.t.Helper()
+	rule := `{"kind":"slow_inside","count":1,"delay_ms":1500}`
+	resp, err := http.Post(k.url+"/_sim/faults", "application/json", strings.NewReader(rule))
+	require.NoError(k.t, err)
+	resp.Body.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		k.post("/v1/payment_intents/"+intent, "description=slow")
+	}()
+	require.Eventually(k.t, func() bool {
+		e, refused := k.post("/v1/payment_intents/"+intent, "description=quick")["error"].(map[string]any)
+		return refused && e["code"] == "lock_timeout"
+	}, 10*time.Second, time.Millisecond)
+	<-done
+}
+
 // bank plays the person at the 3-D Secure page.
 func (k *talk) bank(intent map[string]any, result string) {
 	k.t.Helper()
@@ -104,7 +128,7 @@ const intent = "amount=2500&currency=usd&payment_method_types[0]=card"
 
 // converse goes through everything the simulator can answer.
 func converse(t *testing.T) []exchange {
-	srv, err := stripesim.New(stripesim.Config{SearchLag: -1, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	srv, err := stripesim.New(stripesim.Config{SearchLag: -1, LockWait: time.Millisecond, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, srv.Close()) })
 	web := httptest.NewServer(srv.Handler())
@@ -215,14 +239,36 @@ func (k *talk) setups() {
 
 func (k *talk) errors() {
 	k.send("", http.MethodGet, "/v1/balance", "")
+	for _, form := range []string{"currency=usd", "amount=1&currency=usd", "amount=100000000&currency=usd", "amount=100&currency=", intent + "&customer=cus_none",
+		intent + "&description=" + strings.Repeat("d", 1001), intent + "&confirm=true&return_url=nowhere"} {
+		k.post("/v1/payment_intents", form)
+	}
+	k.send("pk_test_spec", http.MethodPost, "/v1/payment_intents", intent)
+	k.send("pk_test_spec", http.MethodPost, "/v1/payment_methods", "type=card&card[number]=4242424242424241&card[exp_month]=12&card[exp_year]=2040")
+	k.send("sk_test_spec key=once", http.MethodPost, "/v1/customers", "name=Ada")
+	k.send("sk_test_spec key=once", http.MethodPost, "/v1/customers", "name=Bob")
+	disputed := k.post("/v1/payment_intents", intent+"&confirm=true&payment_method=pm_card_createDispute")
+	k.post("/v1/refunds", "payment_intent="+id(disputed))
+	declined := k.post("/v1/payment_intents", intent)
+	k.post("/v1/payment_intents/"+id(declined)+"/confirm", "payment_method=pm_card_chargeDeclinedIncorrectCvc")
+	k.locked(id(declined))
 	k.get("/v1/nonsense")
 	k.post("/v1/payment_intents", "amount=25.00&currency=usd")
 	k.post("/v1/payment_intents", "amount=2500&currency=usd&confirm=true&payment_method=pm_card_visa")
 	k.post("/v1/payment_intents", intent+"&bogus=1")
 	k.get("/v1/payment_intents/pi_none")
 	for _, card := range []string{"pm_card_visa_chargeDeclinedInsufficientFunds", "pm_card_chargeDeclinedExpiredCard", "pm_card_chargeDeclinedProcessingError"} {
-		pi := k.post("/v1/payment_intents", intent+"&confirm=true&payment_method="+card)
-		k.post("/v1/payment_intents/"+id(pi)+"/capture", "")
+		k.post("/v1/payment_intents", intent+"&confirm=true&payment_method="+card)
+	}
+	unpaid := k.post("/v1/payment_intents", intent)
+	for _, action := range []string{"/capture", "/confirm", "/cancel", "/cancel"} {
+		k.post("/v1/payment_intents/"+id(unpaid)+action, "")
+	}
+	saved := k.post("/v1/setup_intents", "confirm=true&payment_method=pm_card_visa")
+	k.post("/v1/setup_intents/"+id(saved)+"/confirm", "")
+	ct := k.post("/v1/test_helpers/confirmation_tokens", "payment_method=pm_card_visa")
+	for range 2 {
+		k.post("/v1/payment_intents", intent+"&confirm=true&confirmation_token="+id(ct))
 	}
 	for _, kind := range []string{"rate_limit", "unavailable", "conflict", "error_500_without_effect"} {
 		body := bytes.NewReader([]byte(`{"kind":"` + kind + `","count":1}`))

@@ -91,7 +91,7 @@ func TestEveryAcceptedRequestPassesStripeMock(t *testing.T) {
 		mock.HandleRequest(w, r)
 		return w
 	}
-	for _, x := range append(slices.Clone(conversation(t)), shopRequests()...) {
+	for _, x := range append(slices.Clone(conversation(t)), shopRequests(t)...) {
 		if x.Status >= 300 || x.Method == http.MethodPost && x.Path == "/v1/confirmation_tokens" {
 			continue
 		}
@@ -100,24 +100,6 @@ func TestEveryAcceptedRequestPassesStripeMock(t *testing.T) {
 	}
 	refused := lint(exchange{Method: "POST", Path: "/v1/payment_intents", Form: intent + "&bogus=1"})
 	require.Equal(t, 400, refused.Code, "the linter itself must refuse")
-}
-
-// shopRequests are the requests that the shop sends, shape by shape.
-func shopRequests() []exchange {
-	const pi = "/v1/payment_intents"
-	return []exchange{
-		{Method: "POST", Path: pi, Form: "amount=4250&currency=eur&description=Order+ord_1&payment_method_types[0]=card&metadata[order_id]=ord_1&metadata[attempt]=1"},
-		{Method: "POST", Path: pi + "/pi_1/confirm", Form: "confirmation_token=ctoken_1&return_url=http://127.0.0.1:8080/orders/ord_1"},
-		{Method: "POST", Path: pi + "/pi_1/confirm", Form: "payment_method=pm_card_visa"},
-		{Method: "POST", Path: pi + "/pi_1/cancel", Form: "cancellation_reason=abandoned"},
-		{Method: "POST", Path: pi + "/pi_1/capture", Form: "amount_to_capture=1000"},
-		{Method: "POST", Path: "/v1/refunds", Form: "payment_intent=pi_1&amount=1000&reason=requested_by_customer&metadata[refund_id]=rf_1"},
-		{Method: "GET", Path: pi + "/pi_1"},
-		{Method: "GET", Path: pi, Query: "created[gte]=1700000000&limit=100&starting_after=pi_1"},
-		{Method: "GET", Path: "/v1/charges", Query: "payment_intent=pi_1"},
-		{Method: "GET", Path: "/v1/refunds", Query: "payment_intent=pi_1"},
-		{Method: "GET", Path: "/v1/events", Query: "created[gte]=1700000000&limit=100"},
-	}
 }
 
 // TestTheChecksCatch shows that each check fails on what it is for.
