@@ -84,7 +84,7 @@ func TestAdmin_TheLinkSignsInOnceAndTheDashboardTellsTheStory(t *testing.T) {
 		b.open(d.AdminURL + "/operations")
 		b.do(chromedp.SetValue(chromedp.CSS("#kind"), op.Kind))
 		b.click("form.filter button")
-		b.until(fmt.Sprintf(`new URLSearchParams(location.search).get("kind") === %q`, op.Kind))
+		b.until(fmt.Sprintf(`new URLSearchParams(location.search).get("kind") === %q && document.readyState === "complete"`, op.Kind))
 		row := fmt.Sprintf(`[...document.querySelectorAll("tbody tr")].find(r => r.querySelector('a[href="/admin/operations/%s"]'))`, op.Key)
 		for b.eval("Boolean("+row+")") != "true" {
 			// Other tests have pushed it off the page.
