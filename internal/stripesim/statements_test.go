@@ -206,18 +206,18 @@ func TestI11_TheWholeBody(t *testing.T) {
 // TestI11_WithOtherParametersItIsAConflictOfParameters even while the first executes.
 func TestI11_WithOtherParametersItIsAConflictOfParameters(t *testing.T) {
 	t.Parallel()
-	s := start(t, stripesim.Config{})
+	s := start(t, stripesim.Config{LockWait: time.Millisecond})
+	path := "/v1/payment_intents/" + s.create().ID
 	s.control("/_sim/faults", stripesim.FaultRule{Kind: "slow_inside", Count: 1, DelayMS: 1000, Match: stripesim.FaultMatch{Key: "k"}})
 	slow := make(chan reply, 1)
 	go func() {
-		r, _ := s.try("POST", "/v1/payment_intents", map[string]string{"Idempotency-Key": "k"}, cardOnly)
+		r, _ := s.try("POST", path+"/confirm", map[string]string{"Idempotency-Key": "k"}, "payment_method=pm_card_visa")
 		slow <- r
 	}()
-	require.Eventually(t, func() bool {
-		r := s.post("/v1/customers", "k", "")
-		return r.Status == 400 && r.Err["type"] == "idempotency_error"
-	}, 5*time.Second, time.Millisecond)
-	require.Equal(t, 409, s.post("/v1/payment_intents", "k", cardOnly).Status)
+	require.Eventually(t, func() bool { return s.post(path, "", "description=x").Status == 429 }, 5*time.Second, time.Millisecond, "the first executes")
+	require.Equal(t, "idempotency_error", s.post("/v1/customers", "k", "").Err["type"])
+	require.Equal(t, "idempotency_error", s.post(path+"/confirm", "k", "").Err["type"])
+	require.Equal(t, 409, s.post(path+"/confirm", "k", "payment_method=pm_card_visa").Status)
 	require.Equal(t, 200, (<-slow).Status)
 }
 
