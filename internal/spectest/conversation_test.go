@@ -97,19 +97,23 @@ func id(o map[string]any) string { s, _ := o["id"].(string); return s }
 // locked asks for an intent while a slow request holds it.
 func (k *talk) locked(intent string) {
 	k.t.Helper()
-	rule := `{"kind":"slow_inside","count":1,"delay_ms":1500}`
+	// The fault is for one key, so that it cannot hit the request that wants to meet it.
+	rule := `{"kind":"slow_inside","count":1,"delay_ms":1500,"match":{"key":"held"}}`
 	resp, err := http.Post(k.url+"/_sim/faults", "application/json", strings.NewReader(rule))
 	require.NoError(k.t, err)
 	resp.Body.Close()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		k.post("/v1/payment_intents/"+intent, "description=slow")
+		k.send("sk_test_spec key=held", http.MethodPost, "/v1/payment_intents/"+intent, "description=slow")
 	}()
-	require.Eventually(k.t, func() bool {
+	for begun := time.Now(); ; {
 		e, refused := k.post("/v1/payment_intents/"+intent, "description=quick")["error"].(map[string]any)
-		return refused && e["code"] == "lock_timeout"
-	}, 10*time.Second, time.Millisecond)
+		if refused && e["code"] == "lock_timeout" {
+			break
+		}
+		require.Less(k.t, time.Since(begun), 10*time.Second, "the slow request never held the intent")
+	}
 	<-done
 }
 
