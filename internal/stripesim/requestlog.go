@@ -35,16 +35,17 @@ type requestEntry struct {
 const (
 	maxLoggedValue = 1000     // bytes of one value
 	maxLoggedForm  = 16 << 10 // bytes of one request's names and values
-	maxLoggedBytes = 64 << 20 // bytes of all
+	maxLoggedBytes = 64 << 20 // bytes of all, in a server
 )
 
 // requestLog keeps the newest requests.
 type requestLog struct {
-	mu   sync.Mutex
-	keep int
-	n    uint64
-	size int // bytes of parameters kept
-	ring []requestEntry
+	mu    sync.Mutex
+	keep  int // entries
+	limit int // bytes of parameters
+	n     uint64
+	size  int // bytes of parameters kept
+	ring  []requestEntry
 }
 
 // add keeps an entry and returns it numbered. Numbers follow the order of keeping,
@@ -60,7 +61,7 @@ func (l *requestLog) add(e requestEntry) requestEntry {
 	l.size += e.size()
 	if len(l.ring) >= 2*l.keep {
 		l.drop(len(l.ring) - l.keep)
-	} else if l.size > maxLoggedBytes {
+	} else if l.size > l.limit {
 		l.drop((len(l.ring) + 1) / 2)
 	}
 	return e

@@ -93,7 +93,7 @@ func New(cfg Config) (*Server, error) {
 	cfg.fill()
 	s := &Server{cfg: cfg, logger: cfg.Logger, ids: newIDSource(), accounts: map[string]*account{}, closing: make(chan struct{}),
 		client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-	s.clock.base, s.log.keep = cfg.Now, cfg.KeepRequests
+	s.clock.base, s.log.keep, s.log.limit = cfg.Now, cfg.KeepRequests, maxLoggedBytes
 	s.running, s.stop = context.WithCancel(context.Background())
 	s.hooks = newDispatcher(s)
 	var err error
