@@ -89,6 +89,12 @@ type reply struct {
 	Err    map[string]any // the error envelope's content
 }
 
+// plainClient keeps no connection: net/http repeats a request with an
+// Idempotency-Key on its own when a used connection dies, which would hide what a
+// fault did.
+var plainClient = &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
 // do sends a raw request; fields alternate name and value.
 func (s *sim) do(method, path string, header map[string]string, body string) reply {
 	s.t.Helper()
@@ -107,10 +113,7 @@ func (s *sim) try(method, path string, header map[string]string, body string) (r
 	for k, v := range header {
 		req.Header.Set(k, v)
 	}
-	// Without keep-alive: net/http repeats a request with an Idempotency-Key on its
-	// own when a used connection dies, which would hide what the fault did.
-	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Do(req)
+	resp, err := plainClient.Do(req)
 	if err != nil {
 		return reply{}, err
 	}
