@@ -49,6 +49,8 @@ func TestAWrongSettingIsExplained(t *testing.T) {
 		"a long job":          {"worker", "SHOP_JOB_TIMEOUT", "10m", []string{"SHOP_JOB_TIMEOUT", "10m", "5m"}},
 		"no number":           {"worker", "SHOP_DB_CONNS", "many", []string{"SHOP_DB_CONNS", "many", "12"}},
 		"no workers":          {"worker", "SHOP_WORKERS", "0", []string{"SHOP_WORKERS", "0", "32"}},
+		"a negative limit":    {"stripe-sim", "STRIPE_SIM_RATE_LIMIT", "-1", []string{"STRIPE_SIM_RATE_LIMIT", "-1", "25"}},
+		"no lag":              {"stripe-sim", "STRIPE_SIM_SEARCH_LAG", "soon", []string{"STRIPE_SIM_SEARCH_LAG", "soon", "15s"}},
 		"no currency":         {"migrate", "SHOP_CURRENCY", "USD", []string{"SHOP_CURRENCY", "USD", "usd"}},
 		"no origin":           {"web", "SHOP_URL", "shop.example.com", []string{"SHOP_URL", "shop.example.com", "https://"}},
 		"no address":          {"web", "SHOP_ADDR", "8080", []string{"SHOP_ADDR", "8080", "127.0.0.1:8080"}},
