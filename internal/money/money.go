@@ -21,14 +21,6 @@ type Money struct {
 	Currency string
 }
 
-// New returns an amount in minor units after checking that the currency is known.
-func New(amount int64, currency string) (Money, error) {
-	if _, err := Exponent(currency); err != nil {
-		return Money{}, err
-	}
-	return Money{Amount: amount, Currency: currency}, nil
-}
-
 // Add returns the sum. It refuses to add two currencies and to overflow.
 func (m Money) Add(n Money) (Money, error) {
 	if m.Currency != n.Currency {

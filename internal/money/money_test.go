@@ -64,7 +64,7 @@ func TestParseRefusesWhatIsNotAnAmount(t *testing.T) {
 	}
 	_, err := money.Parse("1.00", "zzz")
 	require.ErrorContains(t, err, `"zzz"`)
-	_, err = money.New(1, "USD")
+	_, err = money.Parse("1.00", "USD")
 	require.ErrorContains(t, err, "lower-case")
 }
 
