@@ -208,13 +208,21 @@ func open(t *testing.T, target string) context.Context {
 }
 
 // until waits for a JavaScript expression to be true. It asks afresh each time,
-// because the page may change meanwhile.
+// because the page may change meanwhile, and gives each question a time of its
+// own: one that meets the page on its way to the next may never be answered.
 func until(t *testing.T, ctx context.Context, js string) {
 	t.Helper()
-	require.Eventuallyf(t, func() bool {
-		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+js+")"))
-		return err == nil && ok
-	}, 20*time.Second, 20*time.Millisecond, "waiting for %s", js)
+	var last error
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+		asking, cancel := context.WithTimeout(ctx, 2*time.Second)
+		ok, err := chromedp.Run(asking, chromedp.Evaluate[bool]("Boolean("+js+")"))
+		cancel()
+		if err == nil && ok {
+			return
+		}
+		last = err
+	}
+	require.Failf(t, "the page did not come to it", "waiting for %s; the last answer: %v", js, last)
 }
 
 // send gives the order's event stream its next fragment.
